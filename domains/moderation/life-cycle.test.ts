@@ -1,7 +1,7 @@
 /** A walk over the life of a case (seed 000 §2.3), held against the policy as it is read here, without the domain's code. */
 import type { Json } from 'assize/canon';
 import { describe, expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/life-cycle.ts';
+import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
 import { moderation, moderationInitial } from './index.ts';
 import type { Account, ModerationState, Policy } from './schema.ts';
 import { dayAt, Platform, roleOf } from './testing/platform.ts';
@@ -235,9 +235,7 @@ const STOPPING = moderation.rules.map(({ id }) => id).filter((id) => !AGREEING.i
 
 describe('without a rule there is such a step', () => {
   test.each(STOPPING)('%s', (id) => {
-    const found = Object.values(WALKS).some(
-      (life) => walk({ ...life, domain: without(moderation, id) }).counterexample !== undefined,
-    );
-    expect(found).toBe(true);
+    const domain = without(moderation, id);
+    expect(someFinds(Object.values(WALKS).map((life) => ({ ...life, domain })))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 /** A walk over the life of a finding (seed 000 §2.3), held against the policy as it is read here, without the domain's code. */
 import { describe, expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/life-cycle.ts';
+import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
 import { verification } from './index.ts';
 import type { Finding, VerificationState } from './schema.ts';
 import { dayAt, hashOf, Lab, roleOf } from './testing/lab.ts';
@@ -210,9 +210,7 @@ test('every action is taken, and every rule has stopped something', () => {
 
 describe('without a rule there is such a step', () => {
   test.each(verification.rules.map(({ id }) => id))('%s', (id) => {
-    const found = Object.values(WALKS).some(
-      (life) => walk({ ...life, domain: without(verification, id) }).counterexample !== undefined,
-    );
-    expect(found).toBe(true);
+    const domain = without(verification, id);
+    expect(someFinds(Object.values(WALKS).map((life) => ({ ...life, domain })))).toBe(true);
   });
 });

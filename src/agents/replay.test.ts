@@ -188,7 +188,13 @@ describe('what others wrote between the turns is taken as it is recorded', () =>
     const { trajectory, run, store: kept } = recorded;
     const granted = writFor(lead.publicKey, { trajectory: 'desk', budget: { usd: 100 } });
     await run({ maxTurns: 1 });
-    const terms = { task: 'look', writ: granted, subject: 'helper', childTrajectoryId: 'child', ...lead };
+    const terms = {
+      task: 'look',
+      writ: granted,
+      subject: 'helper',
+      childTrajectoryId: 'child',
+      privateKey: lead.privateKey,
+    };
     const child = await trajectory.delegate(terms);
     await run({ maxTurns: 3 });
     const [start] = trajectory.delegations();

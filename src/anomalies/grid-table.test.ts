@@ -1,8 +1,10 @@
-import { isoMatrix } from 'assize/memory/experiments';
+import { isoMatrix, schemaAxis } from 'assize/memory/experiments';
 import { seededRandom } from 'assize/oracle';
-import { differing } from 'assize/tables';
+import { differing, type Table } from 'assize/tables';
 import { describe, expect, test } from 'vitest';
 import { boundOf, gridTable } from './grid-table.ts';
+
+const hasPaper = ({ rows }: Table): boolean => rows.some(({ cells }) => cells.some((cell) => 'paper' in cell));
 
 const LAYOUT = { title: 'cells', keys: ['anomaly'], column: 'level', notes: ['one'] };
 
@@ -12,12 +14,18 @@ describe('a grid as a table', () => {
   test('has each cell where its coordinates say, beside what it has to be', () => {
     const table = gridTable(grid, LAYOUT);
     const cells = table.rows.flatMap(({ keys, cells }) =>
-      cells.map(({ measured, expected, paper }, i) => [keys[0], table.columns[i], measured, expected, paper]),
+      cells.map(({ measured, expected }, i) => [keys[0], table.columns[i], measured, expected]),
     );
     expect(cells).toEqual(
-      grid.rows.map(({ cell, found, expected }) => [cell['anomaly'], cell['level'], found, expected, expected]),
+      grid.rows.map(({ cell, found, expected }) => [cell['anomaly'], cell['level'], found, expected]),
     );
     expect(differing(table)).toBe(0);
+  });
+
+  test('has a figure of the paper where one is printed, and never for what is only expected', () => {
+    expect(hasPaper(gridTable(grid, LAYOUT))).toBe(false);
+    const printed = gridTable(schemaAxis(seededRandom(1), 1), { ...LAYOUT, keys: ['level'], column: 'schema' });
+    expect(printed.rows.flatMap(({ cells }) => cells.map(({ paper }) => paper))).toEqual(Array(6).fill([1, 0]).flat());
   });
 
   test('says where a cell is wrong, and why the paper has another figure', () => {
@@ -27,7 +35,7 @@ describe('a grid as a table', () => {
     const table = gridTable({ ...grid, rows }, LAYOUT);
     expect(differing(table)).toBe(1);
     expect(table.rows[0]!.cells[3]).toEqual({ measured: 0.99, expected: 1, paper: 0 });
-    expect(table.notes).toEqual(['one', 'Where the paper has another figure: it is printed so.']);
+    expect(table.notes).toEqual(['one', 'Where the paper has it otherwise: it is printed so.']);
   });
 
   test('lets chance have its way, but not where something is certain', () => {

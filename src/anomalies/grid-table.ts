@@ -10,16 +10,13 @@ export interface Layout extends Pick<Table, 'title' | 'notes' | 'plot' | 'digits
   readonly keys: readonly string[];
   /** The one that its column is named by. */
   readonly column: string;
-  /** What the paper prints; its own expectation where the grid reports nothing else, unless another function says so. */
-  readonly paper?: (row: Row) => number | undefined;
   /** For what chance decides: how many runs a cell has. */
   readonly runs?: number;
 }
 
-/** A grid as a table: each cell beside what it has to be, and beside what the paper prints. */
+/** A grid as a table: each cell beside what it has to be, and beside what the paper prints of it, if it does. */
 export function gridTable(grid: Grid, layout: Layout): Table {
-  const { keys, column, paper = ({ reported, expected }) => reported ?? expected, runs, notes, source } = layout;
-  const { title, plot, digits } = layout;
+  const { title, keys, column, runs, notes, source, plot, digits } = layout;
   const columns = [...new Set(grid.rows.map(({ cell }) => String(cell[column])))];
   const named = Map.groupBy(grid.rows, ({ cell }) => JSON.stringify(keys.map((key) => keyOf(cell[key]))));
   return {
@@ -32,7 +29,7 @@ export function gridTable(grid: Grid, layout: Layout): Table {
       keys: JSON.parse(key) as (string | number)[],
       cells: columns.map((name) => {
         const row = rows.find(({ cell }) => String(cell[column]) === name)!;
-        return cellOf(row, paper(row), grid.isExact ? 0 : boundOf(row.expected, runs ?? 1));
+        return cellOf(row, grid.isExact ? 0 : boundOf(row.expected, runs ?? 1));
       }),
     })),
     notes: [...notes, ...reasons(grid.rows)],
@@ -50,12 +47,12 @@ export function boundOf(probability: number, runs: number): number {
 
 const MISSES = 1e-6;
 
-function cellOf({ found, expected }: Row, paper: number | undefined, tolerance: number): Cell {
+function cellOf({ found, expected, reported }: Row, tolerance: number): Cell {
   return {
     measured: found,
     expected,
     ...(tolerance > 0 && { tolerance }),
-    ...(paper !== undefined && { paper }),
+    ...(reported !== undefined && { paper: reported }),
   };
 }
 
@@ -63,8 +60,8 @@ function keyOf(value: string | number | boolean | undefined): string | number {
   return typeof value === 'number' ? value : String(value);
 }
 
-/** Why the paper has something else, each once. */
+/** Why the paper has it otherwise, each once. */
 function reasons(rows: readonly Row[]): readonly string[] {
   const why = new Set(rows.flatMap(({ because }) => (because === undefined || because === '' ? [] : [because])));
-  return why.size === 0 ? [] : [`Where the paper has another figure: ${[...why].join('; ')}.`];
+  return why.size === 0 ? [] : [`Where the paper has it otherwise: ${[...why].join('; ')}.`];
 }

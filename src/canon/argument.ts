@@ -85,6 +85,22 @@ export const form = Object.freeze({
     };
   },
 
+  /**
+   * Options: an object with these members and no other one, since what is misspelled would pass for what was left out. With the type of the
+   * options, so that a member that is added there is added here. None has to be there but by its own form.
+   */
+  options<Options extends object = never>(forms: { readonly [Name in keyof Options]-?: Form }): Form {
+    const known: Readonly<Record<string, Form>> = forms;
+    const names = Object.keys(known);
+    const unknown: Unfit = { at: '', wanted: `left out, since there is no such member: there are ${names.join(', ')}` };
+    return (value) => {
+      if (!isObject(value)) return NO_OBJECT;
+      // Inherited ones too: they are read like own ones.
+      for (const name in value) if (!Object.hasOwn(known, name)) return below(name, unknown);
+      return unfitAmong(value, names, (name) => known[name] as Form);
+    };
+  },
+
   /** An object with these members. Others are not looked at. */
   members(forms: Readonly<Record<string, Form>>): Form {
     const names = Object.keys(forms);

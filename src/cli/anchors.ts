@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isAssizeError } from 'assize';
 import { assertPublicKey, canonicalize, parseStrict } from 'assize/canon';
 import { CliError } from './errors.ts';
+import { unreadable } from './file-faults.ts';
 
 /**
  * The public keys whose root writs count for a store. They are configuration, never read from the ledger: by default a
@@ -23,7 +24,7 @@ export function readAnchors(storeUrl: string, file?: string): readonly string[] 
     text = readFileSync(path);
   } catch (error) {
     if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new CliError('unreadable_file', `The anchors can't be read: ${(error as Error).message}.`, { cause: error });
+    throw unreadable('The anchors', error, { path, hint: 'name a JSON list of public keys' });
   }
   return anchorsOf(text, path);
 }

@@ -121,7 +121,7 @@ export function described(
   };
 }
 
-/** A table, and what it has no room for: what was left, what would answer otherwise, what is kept free, what waits for whom. */
+/** A table, and what it has no room for: why somebody has to look, what was left, what would answer otherwise, what is kept free, what waits for whom. */
 export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: KeptOfEffects): void {
   out.table(
     [
@@ -171,12 +171,16 @@ function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { reado
   return sum;
 }
 
-/** What of the effects of one was not taken back, and what was not done as it would answer otherwise: each a line. */
+/** Of the effects of one why they wait, what was not taken back, and what was not done as it would answer otherwise: each a line. */
 function keptLines({ epoch, effects }: EffectTransaction, kept: KeptOfEffects): Printable[] {
   return effects.flatMap((effect) => {
     const { residue, differs } = kept.get(effect) ?? {};
     const of = line`${epoch} ${effect.n} ${effect.tool}`;
+    const { phase, why } = effect;
     return [
+      ...(why === undefined || differs !== undefined || !isLeft(phase)
+        ? []
+        : [line`${of} ${dim('waits since:')} ${why}`]),
       ...(residue === undefined ? [] : [line`${of} ${dim('left')} ${keptText(residue, residueText)}`]),
       ...(differs === undefined ? [] : [line`${of} ${dim('was not done:')} ${keptText(differs, differenceText)}`]),
     ];

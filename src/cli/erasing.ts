@@ -1,8 +1,9 @@
 import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store } from 'assize';
 import { segment } from 'assize/authority';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
-import { answersErasedBy, type ErasureArgs, isErasure, Values } from 'assize/ledger';
+import { answersErasedBy, type ErasureArgs, isErasure, loggedErasedBy, Values } from 'assize/ledger';
 import type { Command } from 'commander';
+import { findClaim } from './claims.ts';
 import { counted } from './counted.ts';
 import { headOf, shortId } from './entries.ts';
 import { EXIT } from './errors.ts';
@@ -23,7 +24,7 @@ export interface ErasingOptions extends SharedOptions, OpeningOptions {
 }
 
 /** What is to be erased, with whole ids. */
-export type Wanted = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs'>>;
+export type Wanted = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs' | 'transactions'>>;
 
 export function withErasing(command: Command): Command {
   return command
@@ -58,10 +59,19 @@ export function erasedIn(
   });
 }
 
+type Believed = Wanted['beliefs'][number];
+
+/** With the whole id of a claim that is named by its first digits. @throws CliError */
+export async function wholeBelief(store: Store, trajectory: string, belief: Believed): Promise<Believed> {
+  const { claim, ...place } = belief;
+  return claim === undefined ? belief : { ...belief, claim: await findClaim(store, { ...place, trajectory }, claim) };
+}
+
 /** What a writ for just this covers. */
-function scopesOf({ at, entries, beliefs }: Wanted): string[] {
+function scopesOf({ at, entries, beliefs, transactions }: Wanted): string[] {
   const spaces = new Set(beliefs.map(({ space }) => eraseMemoryScope(space)));
-  return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces];
+  const effects = transactions.map((epoch) => `erase:effects:${epoch}`);
+  return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces, ...effects];
 }
 
 /** Writs whose scopes name a subject: they are signed, and stay as they are. */
@@ -96,11 +106,16 @@ async function say(
     const erasure = await erasureOf(store, ruling.entry);
     const { values } = erasure;
     const answers = answersErasedBy(erasure);
+    const effectTexts = loggedErasedBy(erasure);
     const entries = new Set(values.map((value) => value.seq)).size;
-    const { left = [], unmarked = [] } = ruling;
+    const { left = [], unmarked = [], open = [] } = ruling;
     const others = left.filter((id) => id !== trajectory_id);
     if (json) {
-      const logged = answers.length > 0 && { answers };
+      const logged = {
+        ...(answers.length > 0 && { answers }),
+        ...(effectTexts.length > 0 && { logged: effectTexts }),
+        ...(open.length > 0 && { open }),
+      };
       out.document({
         ...place,
         erased: values.length,
@@ -110,12 +125,19 @@ async function say(
         ...(ruling.left && { left, unmarked, writs: naming }),
       });
     } else {
-      const logged = answers.length === 0 ? '' : ` and ${counted(answers.length, 'answer')} of the oracle log`;
+      const logged = [
+        ...(answers.length === 0 ? [] : [` and ${counted(answers.length, 'answer')} of the oracle log`]),
+        ...(effectTexts.length === 0 ? [] : [` and ${counted(effectTexts.length, 'text')} of the effect log`]),
+      ].join('');
       out.line(
         line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
       );
       if (others.length > 0)
         out.line(line`${yellow('left')}: ${others.join(', ')} also said something of it; erase it there too`);
+      if (open.length > 0)
+        out.line(
+          line`${yellow('left')} what transactions of tools may need yet that have not ended: ${open.join(', ')}; erase it again when they have`,
+        );
       if (unmarked.length > 0)
         out.line(
           line`${yellow('left')} in the state, where it is not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show says what each wrote`,

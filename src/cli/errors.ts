@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { Interrupted } from './interrupt.ts';
 import { OutputClosed } from './output.ts';
 import { visible, visibleJson } from './visible.ts';
+import { widthOf, wrapped } from './wrapped.ts';
 
 /** What every command ends with. */
 export const EXIT = { ok: 0, negative: 1, misuse: 2 } as const;
@@ -22,6 +23,8 @@ export type CliErrorCode =
   | 'ambiguous'
   /** No store under that URL, where one is only read. */
   | 'store_not_found'
+  /** An effect may have happened, and would happen twice. */
+  | 'needs_confirmation'
   /** Another process works on the effects of the store. */
   | 'at_work'
   /** The published package does not have it. */
@@ -42,7 +45,7 @@ const FINDINGS: ReadonlySet<string> = new Set(['LedgerFault', 'RuntimeError/inva
 export function report(error: unknown, json: boolean): ExitCode {
   if (error instanceof OutputClosed) return EXIT.ok;
   if (error instanceof Interrupted) {
-    say('interrupted', `${error.message}; what was committed until then stays.`, json);
+    say('interrupted', `${error.message}.`, json);
     return error.exitCode;
   }
   if (error instanceof CommanderError) return reportUsage(error, json);
@@ -76,7 +79,15 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code:
 
 /** What whoever typed it should know, beside what was done. */
 export function note(message: string): void {
-  process.stderr.write(`assize: ${visible(message)}\n`);
+  tell(visible(message));
+}
+
+/** One line, which no word of is cut by the end of a terminal's. */
+function tell(message: string): void {
+  const text = `assize: ${message}`;
+  const { stderr } = process;
+  const lines = text.split('\n').flatMap((line) => (stderr.isTTY ? wrapped(line, widthOf(stderr)) : line));
+  stderr.write(`${lines.join('\n')}\n`);
 }
 
 function say(code: string, message: string, json: boolean): void {
@@ -84,6 +95,6 @@ function say(code: string, message: string, json: boolean): void {
     .split('\n')
     .map(visible)
     .join(code === 'internal' ? '\n' : ' ');
-  process.stderr.write(`assize: ${lines}\n`);
+  tell(lines);
   if (json) process.stdout.write(`${visibleJson({ error: { code, message } })}\n`);
 }

@@ -1,7 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Table, Watched } from 'assize/tables';
 import { CliError } from './errors.ts';
+import { unwritable } from './file-faults.ts';
+import { makeFolder, requireWritable } from './folders.ts';
 import { bold, line } from './printable.ts';
 import type { Session } from './session.ts';
 
@@ -11,6 +13,8 @@ export interface Listed {
   /** One line, for the help. */
   readonly about: string;
   readonly needs?: 'postgres';
+  /** Why it can't be run with the data in this folder. */
+  lacks?(data: string): string | undefined;
   /** The settings that it goes by, where they are not those that most go by. */
   readonly uses?: readonly string[];
 }
@@ -57,18 +61,20 @@ export function namedExperiments<Of extends Listed>(
 export function possible<Of extends Listed>(
   chosen: readonly Of[],
   names: readonly string[],
-  { postgres }: { readonly postgres?: string },
+  { postgres, data }: { readonly postgres?: string; readonly data?: string },
 ): { readonly runnable: readonly Of[]; readonly skipped: readonly Skipped[] } {
-  const lacks = ({ needs }: Listed): boolean => needs === 'postgres' && postgres === undefined;
-  const named = chosen.find((experiment) => lacks(experiment) && names.includes(experiment.name));
-  if (named !== undefined)
-    throw new CliError('usage', `${named.name} needs a PostgreSQL server; name one with --postgres postgres://….`);
-  return {
-    runnable: chosen.filter((experiment) => !lacks(experiment)),
-    skipped: chosen
-      .filter(lacks)
-      .map(({ name }) => ({ name, because: 'it needs a PostgreSQL server; name one with --postgres.' })),
+  const lackOf = (experiment: Listed): string | undefined => {
+    if (experiment.needs === 'postgres' && postgres === undefined)
+      return 'it needs a PostgreSQL server; name one with --postgres postgres://….';
+    return data === undefined ? undefined : experiment.lacks?.(data);
   };
+  const skipped = chosen.flatMap((experiment) => {
+    const because = lackOf(experiment);
+    return because === undefined ? [] : [{ name: experiment.name, because }];
+  });
+  const named = skipped.find(({ name }) => names.includes(name));
+  if (named !== undefined) throw new CliError('usage', `${named.name} can't be run: ${named.because}`);
+  return { runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)), skipped };
 }
 
 /** Which settings were typed, by the options that say them. */
@@ -125,8 +131,10 @@ export function printTables({ json, out }: Session, tables: readonly Table[], te
 }
 
 /**
- * Draws into a folder, which is made; what can't be drawn is found out before anything is run. `known` columns keep their colours. Answers
- * with whether there was something to draw.
+ * Draws into a folder, which is made; what can't be drawn, or not be written there, is found out before anything is run. `known` columns keep
+ * their colours. Answers with whether there was something to draw.
+ *
+ * @throws CliError `usage`
  */
 export async function drawingInto(
   folder: string | undefined,
@@ -135,7 +143,12 @@ export async function drawingInto(
   if (folder === undefined) return () => true;
   const { plotter } = await import('assize/tables');
   const svgOf = await plotter(known);
-  mkdirSync(folder, { recursive: true });
+  try {
+    makeFolder(folder);
+    requireWritable(folder);
+  } catch (cause) {
+    throw unwritable(`--svg ${folder}`, cause);
+  }
   return ({ name }, tables) => {
     const drawn = tables.filter(({ plot }) => plot !== undefined);
     for (const [i, table] of drawn.entries())

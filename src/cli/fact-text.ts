@@ -52,9 +52,9 @@ export function saidOf(fact: FactRow): Printable {
   return line`${shortened(objectOf(loser))} lost to ${shortened(objectOf(winner))}`;
 }
 
-/** What stands in place of a text that was erased. */
+/** Whether it is what stands in place of a text that was erased. */
 export function isErasedText(text: string): boolean {
-  return text.startsWith('{"$erased":');
+  return /^\{"\$erased":"[0-9a-f]{64}"\}$/.test(text);
 }
 
 /** As much of an id as tells facts apart: ids of pieces and of losers have more than a claim. */

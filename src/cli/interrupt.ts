@@ -1,11 +1,16 @@
 import { constants } from 'node:os';
 
+type Signal = 'SIGINT' | 'SIGTERM';
+
 /** Somebody asked to stop (Ctrl-C, kill). What was committed stays; the store is closed in order. */
 export class Interrupted extends Error {
+  readonly signal: Signal;
   readonly exitCode: number;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
-    super(`Stopped by ${signal}`);
+  /** `isWriting`: of what commits something. */
+  constructor(signal: Signal, isWriting = false) {
+    super(`Stopped by ${signal}${isWriting ? '; what was committed until then stays' : ''}`);
+    this.signal = signal;
     this.exitCode = 128 + constants.signals[signal];
   }
 }

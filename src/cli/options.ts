@@ -66,10 +66,16 @@ export function positive(text: string): number {
   return whole(text, 1);
 }
 
-function whole(text: string, least: number): number {
+/** A whole number from 1 to so many. */
+export function upTo(most: number): (text: string) => number {
+  return (text) => whole(text, 1, most);
+}
+
+function whole(text: string, least: number, most?: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-    throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least || value > (most ?? value)) {
+    const to = most === undefined ? '' : ` to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number from ${least}${to}, in digits.`);
   }
   return value;
 }

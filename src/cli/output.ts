@@ -1,7 +1,7 @@
-import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
 import { bold, type Printable, printable, type Value } from './printable.ts';
 import { visibleJson } from './visible.ts';
+import { lengthOf, wrapped } from './wrapped.ts';
 
 /** Nobody reads on (`| head`): the rest of the work is only printing, so it ends, and quietly. */
 export class OutputClosed extends Error {}
@@ -99,10 +99,6 @@ export class Output {
   }
 }
 
-function lengthOf(text: string): number {
-  return stripVTControlCharacters(text).length;
-}
-
 /** How narrow the last column may be, so that no word of it is cut. */
 function narrowest(rows: readonly (readonly string[])[]): number {
   const texts = rows.map((row) => row.at(-1) as string);
@@ -140,15 +136,4 @@ function grid(
   });
   table.push(...rows.map((row) => row.slice(0, columns.length)));
   return table.toString().split('\n');
-}
-
-/** Broken between words; a word that is longer than a line is left whole. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && lengthOf(last) + 1 + lengthOf(word) <= width) lines.splice(-1, 1, `${last} ${word}`);
-    else lines.push(word);
-  }
-  return lines.map((one) => one.trimEnd()).filter((one) => one !== '');
 }

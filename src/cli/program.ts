@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Argument, Command } from 'commander';
+import { Command } from 'commander';
 import { EXIT, type ExitCode, report } from './errors.ts';
+import { helpOptions, wrapHelp } from './help.ts';
 import { listenForSignals } from './interrupt.ts';
 
 type Register = (program: Command) => void;
@@ -61,15 +62,13 @@ async function program(args: readonly string[]): Promise<Command> {
   const program = new Command('assize')
     .description('Agents propose, a kernel decides, one hash-chained ledger records it all.')
     .version(version(), '--version', 'the version of assize')
-    .helpOption('--help', 'show help')
+    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    // Without `[options]`, which all have, the lines are short enough to be wrapped.
-    .configureHelp({
-      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
-    })
+    .configureHelp(helpOptions)
     // Mistakes are reported in one place, as one sentence.
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
+  wrapHelp(program);
   for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program);
   return program;
 }
@@ -79,11 +78,6 @@ function wanted([first = '']: readonly string[]): readonly (() => Promise<Regist
   if (first === '--version') return [];
   const one = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
   return one === undefined ? Object.values(COMMANDS) : [one];
-}
-
-function termOf(argument: Argument): string {
-  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 function version(): string {

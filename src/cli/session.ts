@@ -1,7 +1,7 @@
 import { isAssizeError, openStore, type Store, type StoreOptions } from 'assize';
 import type { Command } from 'commander';
 import { CliError, type ExitCode } from './errors.ts';
-import { interruption } from './interrupt.ts';
+import { Interrupted, interruption } from './interrupt.ts';
 import { DEFAULT_STORE } from './options.ts';
 import { Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -69,6 +69,8 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
       });
       try {
         return await work(store);
+      } catch (error) {
+        throw error instanceof Interrupted && mode !== 'readonly' ? new Interrupted(error.signal, true) : error;
       } finally {
         await store.close();
       }
@@ -80,6 +82,6 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
 function inOurWords(error: unknown): unknown {
   if (!isAssizeError(error, 'store_not_found')) return error;
   const { path } = error.evidence;
-  const message = `There is no store at ${path}; name another one with --store, or make one with assize demo.`;
+  const message = `There is no store at ${path}; name another one with --store, or make it with a program of yours; assize demo makes one to look at.`;
   return new CliError('store_not_found', message, { cause: error });
 }

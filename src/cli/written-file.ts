@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from './errors.ts';
 import { unwritable } from './file-faults.ts';
+import { makeFolder } from './folders.ts';
 
 /** Writes files, all or, where one of them is there already and `force` does not say otherwise, none. @throws CliError */
 export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
@@ -15,7 +16,7 @@ export function writeNew(files: readonly (readonly [path: string, text: string])
 
 function write(path: string, text: string, force: boolean): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     // Exclusive, so that nothing that came in between is written over either.
     writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {

@@ -29,6 +29,8 @@ export type EffectErrorCode =
   | 'deadline'
   /** Another process has taken over what this one had at work. */
   | 'tenure_lost'
+  /** The effect log has lost what it had of a transaction: nobody can tell what was done. */
+  | 'log_damaged'
   /** It can be neither undone nor held, so a person has to approve it, and the domain has nobody who could. */
   | 'no_counselor'
   /** The transaction has one call already that can be neither undone nor held. */
@@ -63,8 +65,14 @@ export interface DidNothingOptions {
   readonly final?: boolean;
   readonly key?: string | undefined;
   readonly answer?: Json | undefined;
+  readonly afterMs?: number | undefined;
   readonly cause?: unknown;
+  /** As that of `NoAnswer`. */
+  readonly why?: string | undefined;
 }
+
+const WHY: unique symbol = Symbol.for('assize.why') as never;
+const WHY_FORM = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
  * Thrown by a tool to say for certain that it did nothing. Whatever else a tool throws may have come after the deed, as the end of
@@ -81,12 +89,22 @@ export class DidNothing extends Error {
   readonly key?: string;
   /** Of what the body was told that it answers otherwise (`Together.hold`): what it would have answered now. */
   readonly answer?: Json;
+  /** Milliseconds from now before which another try is no use, as its sink says; more than there is patience for is not waited. */
+  readonly afterMs?: number;
+  /** As that of `NoAnswer`. */
+  readonly why?: string;
 
   constructor(message: string, options: DidNothingOptions = {}) {
     super(message, { cause: options.cause });
     this.isFinal = options.final === true;
     if (options.key !== undefined) this.key = options.key;
     if (options.answer !== undefined) this.answer = options.answer;
+    if (options.afterMs !== undefined) this.afterMs = options.afterMs;
+    if (options.why !== undefined) this.why = options.why;
+  }
+
+  get [WHY](): string | undefined {
+    return this.why;
   }
 
   /** Known to every copy, and never to be given another meaning. */
@@ -97,4 +115,37 @@ export class DidNothing extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && (value as Partial<DidNothing>)[DID_NOTHING] === true;
   }
+}
+
+export interface NoAnswerOptions {
+  readonly why: string;
+  readonly cause?: unknown;
+}
+
+/**
+ * Thrown by a tool that may have done it, to say why it has no answer. It is treated as whatever else a tool throws that is no
+ * `DidNothing`; only that its reason is kept, and shown to whoever has to decide about it.
+ *
+ * `why` is a word of the tool's own: a lower-case letter, then lower-case letters, digits and `_`, 64 in all at most. It goes into the
+ * effect log and the ledger as it is and is never erased, so nothing of an input or an answer may be in it but what is one of a few, as a status is. What is
+ * of another form is not kept.
+ */
+export class NoAnswer extends Error {
+  override readonly name: string = 'NoAnswer';
+  readonly why: string;
+
+  constructor(message: string, { why, cause }: NoAnswerOptions) {
+    super(message, { cause });
+    this.why = why;
+  }
+
+  get [WHY](): string {
+    return this.why;
+  }
+}
+
+/** The word that a tool has for why, where it has one that may be kept: that of a `DidNothing` or a `NoAnswer`, of whatever copy. */
+export function whyOf(error: unknown): string | undefined {
+  const why: unknown = error instanceof Error ? (error as { readonly [WHY]?: unknown })[WHY] : undefined;
+  return typeof why === 'string' && WHY_FORM.test(why) ? why : undefined;
 }

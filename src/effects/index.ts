@@ -24,7 +24,7 @@ export {
 } from './aliases.ts';
 export { ClaimIndex, type Registration } from './claim-index.ts';
 export { Coordinator, type Stale, type Work } from './coordinator.ts';
-export { DidNothing, EffectError, type EffectErrorCode } from './errors.ts';
+export { DidNothing, EffectError, type EffectErrorCode, NoAnswer, whyOf } from './errors.ts';
 export { effectKey, isNameClaim, type KeyParts, nameClaim } from './key.ts';
 export {
   bodyText,
@@ -35,6 +35,7 @@ export {
   type KnownEffect,
   type KnownTransaction,
   type LoggedEffect,
+  type LoggedText,
   type LogRecord,
   protocolOf,
   readClaims,
@@ -42,6 +43,7 @@ export {
   readTransaction,
   recordsText,
   type TransactionBody,
+  textsOf,
 } from './log.ts';
 export {
   BEGUN,
@@ -52,7 +54,6 @@ export {
   type EffectRecord,
   type EffectState,
   type Failing,
-  isHeldBack,
   isLeft,
   isPivot,
   type Knowing,
@@ -83,6 +84,7 @@ export {
 export {
   type Call,
   declareTool,
+  inputMembers,
   type Planned,
   type Reconciled,
   requireOwnTool,

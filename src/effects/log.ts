@@ -1,5 +1,6 @@
 import { type Json, parseCanonical, plainText } from '#canon';
 import type { Amounts, BlobRef, Hash, LoggedTransaction } from '#ledger';
+import { EffectError } from './errors.ts';
 import {
   BEGUN,
   type Decision,
@@ -45,7 +46,8 @@ export type LogRecord =
     }
   /** `why`: a code. */
   | { readonly is: 'refused'; readonly n: number; readonly why: string }
-  | { readonly is: 'aborting'; readonly cause: string }
+  /** `entry`: the one that rejected its proposal, or put it up, where that is why; not in records of earlier versions. */
+  | { readonly is: 'aborting'; readonly cause: string; readonly entry?: Hash }
   /** More is claimed. Where that is the transaction's first record, it was claimed before anything was done there. */
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
   | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef }
@@ -53,9 +55,11 @@ export type LogRecord =
   /** `differs`: what the body was told that it answers, and what it would have answered, where that is why. */
   | { readonly is: 'failed'; readonly n: number; readonly final?: true; readonly differs?: BlobRef }
   | {
-      readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'in_doubt' | 'unresolved' | 'failing';
+      readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'failing';
       readonly n: number;
     }
+  /** `why`: a code; not in records of earlier versions, nor where its tool has said none. */
+  | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number; readonly why?: string }
   | {
       readonly is: 'resolved';
       readonly n: number;
@@ -66,6 +70,13 @@ export type LogRecord =
       readonly evidence: BlobRef;
     }
   | { readonly is: 'settled' | 'aborted' };
+
+/** A salted text that the log names: what of which effect it is, by the effect's place among the calls. */
+export interface LoggedText {
+  readonly n: number;
+  readonly hash: Hash;
+  readonly is: 'payload' | 'result' | 'residue' | 'differs' | 'evidence';
+}
 
 /** The payload of an effect: what would be called, and where. */
 export interface EffectPayload {
@@ -96,6 +107,8 @@ export interface KnownEffect extends LoggedEffect {
   readonly differs?: BlobRef;
   /** Why what was to be committed for its failure was refused last, as a code. */
   readonly refused?: string;
+  /** Why it was left to a person last, as a code (`NoAnswer`); undefined where its tool has said none. */
+  readonly why?: string | undefined;
   /** What a person decided last. */
   readonly resolved?: { readonly as: Decision; readonly by: string; readonly evidence: BlobRef };
 }
@@ -113,6 +126,8 @@ export interface KnownTransaction {
   readonly entry?: Hash;
   /** Why it is undone, where it is. */
   readonly cause?: string;
+  /** The entry by which it is undone, where it was ruled on; not of earlier versions. */
+  readonly undoneBy?: Hash;
   /** Rows of records that there are. */
   readonly length: number;
 }
@@ -144,7 +159,10 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
   return claims.map(({ access, scope }) => ({ access, scope: scope.text }));
 }
 
-/** Reads a transaction back. @throws CanonError for a text that is not its own canonical text */
+/**
+ * Reads a transaction back.
+ * @throws CanonError for a text that is not its own canonical text; EffectError `log_damaged` where there is no record of it
+ */
 export function readTransaction(logged: LoggedTransaction): KnownTransaction {
   return readNaming(logged).known;
 }
@@ -157,12 +175,14 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
   readonly known: KnownTransaction;
   readonly named: readonly Hash[];
 } {
+  // What begins is written with its first record.
+  if (records.length === 0) throw withoutRecord(epoch);
   let named: readonly Hash[] = [];
   let state = BEGUN;
   const effects: KnownEffect[] = [];
   const known = parseCanonical(body) as unknown as TransactionBody;
   const claims = [...known.claims];
-  let ruled: Pick<KnownTransaction, 'entry' | 'cause'> = {};
+  let ruled: Pick<KnownTransaction, 'entry' | 'cause' | 'undoneBy'> = {};
   for (const record of records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[])) {
     if (record.is === 'expanded') {
       claims.push(...record.claims);
@@ -176,7 +196,8 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
       ruled = { entry: record.entry };
       const { effects: states } = state;
       named = effects.flatMap(({ key }, n) => (STANDS.has(states[n]!.phase) ? [key] : []));
-    } else if (record.is === 'aborting') ruled = { cause: record.cause };
+    } else if (record.is === 'aborting')
+      ruled = { cause: record.cause, ...(record.entry === undefined ? {} : { undoneBy: record.entry }) };
   }
   const read = {
     epoch,
@@ -190,6 +211,29 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
   };
   return { known: read, named };
 }
+
+/**
+ * All texts that the records of a transaction name, in the order in which they were written: also those in place of which others have come.
+ *
+ * @throws CanonError for a text that is not its own canonical text
+ */
+export function textsOf({ records }: LoggedTransaction): LoggedText[] {
+  const texts: LoggedText[] = [];
+  let calls = 0;
+  for (const record of records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[])) {
+    if (record.is === 'intended' || record.is === 'committed')
+      for (const { payload } of record.is === 'intended' ? [record] : record.planned)
+        texts.push({ n: calls++, hash: payload.$blob, is: 'payload' });
+    for (const is of LEARNT) {
+      const { [is]: text, n } = record as { readonly [text in typeof is]?: BlobRef } & { readonly n?: number };
+      if (text !== undefined && n !== undefined) texts.push({ n, hash: text.$blob, is });
+    }
+  }
+  return texts;
+}
+
+/** What records name beside payloads, by the names of their members. */
+const LEARNT = ['result', 'residue', 'differs', 'evidence'] as const;
 
 /** Of what a commit names, as soon as it is recorded. */
 const STANDS: ReadonlySet<EffectPhase> = new Set(['applied', 'due']);
@@ -210,11 +254,22 @@ function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect
       return record.differs === undefined ? {} : { differs: record.differs };
     case 'refused':
       return { refused: record.why };
+    case 'in_doubt':
+    case 'unresolved':
+      return { why: record.why };
     case 'resolved':
       return { resolved: { as: record.as, by: record.by, evidence: record.evidence } };
     default:
       return {};
   }
+}
+
+function withoutRecord(epoch: number): EffectError {
+  return new EffectError(
+    'log_damaged',
+    `Transaction ${epoch} has no record in the effect log, which has lost some: what was done of it nobody can tell. Put the store back from a backup (assize verify names its trajectory).`,
+    { evidence: { epoch } },
+  );
 }
 
 /** The same without what the protocol does not look at. */

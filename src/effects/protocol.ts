@@ -337,10 +337,13 @@ function forward(state: TransactionState, knowing: Knowing): Step {
   if (failed === undefined) return { do: 'log', record: { is: 'applying', n } };
   if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n: failed } };
   // Where a person has passed this one over before, others may have been called.
-  const called = effects.findIndex((effect) => effect.phase === 'applying');
-  const isApart = called !== -1 && !withIt(failed, knowing).includes(called);
-  if (isApart) return finish(effects[called]!, called, knowing, 'call');
-  const isTooLate = called !== -1 || effects.some(isBeyondPivot);
+  const called = effects.flatMap(({ phase: is }, at) => (is === 'applying' ? [at] : []));
+  const apart = called.filter((at) => !withIt(failed, knowing).includes(at));
+  const open = apart.find((at) => !isHeldBack(effects, at, knowing));
+  if (open !== undefined) return finish(effects[open]!, open, knowing, 'call');
+  // Nobody knows of what was called with one that waits.
+  if (apart.length > 0) return { do: 'wait', for: 'person' };
+  const isTooLate = called.length > 0 || effects.some(isBeyondPivot);
   return { do: 'log', record: { is: isTooLate ? 'unresolved' : 'failing', n: failed } };
 }
 
@@ -360,11 +363,7 @@ function givenUp(
 }
 
 /** All of it is done, or nothing: where one waits for a person, the others wait for what becomes of that. */
-export function isHeldBack(
-  effects: readonly EffectState[],
-  n: number,
-  { together }: Pick<Knowing, 'together'>,
-): boolean {
+function isHeldBack(effects: readonly EffectState[], n: number, { together }: Pick<Knowing, 'together'>): boolean {
   return together?.(n).some((each) => isLeft(effects[each]!.phase)) === true;
 }
 

@@ -55,6 +55,29 @@ test('tools of one place are called together, whatever stands between them', () 
   expect(togetherBy([alone, undefined])).toBeUndefined();
 });
 
+test('what was called with one that waits for a person waits with it, also where another one fails for good', () => {
+  const kind: EffectClass = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' };
+  const together = togetherBy([spec, spec, {}]);
+  const knowing = { hasBody: false, isUnderWay: () => false, tries: 3, together: together! };
+  // As a crash leaves it, between what is said of the one and of the other.
+  const records: EffectRecord[] = [
+    { is: 'committed', planned: [kind, kind, kind], hasOnFailure: true },
+    { is: 'applying', n: 0 },
+    { is: 'applying', n: 1 },
+    { is: 'in_doubt', n: 0 },
+    { is: 'applying', n: 2 },
+    { is: 'failed', n: 2, final: true },
+  ];
+  const state = records.reduce(recorded, BEGUN);
+  expect(nextStep(state, knowing)).toEqual({ do: 'wait', for: 'person' });
+  const decided = recorded(state, { is: 'resolved', n: 0, as: 'applied' });
+  expect(nextStep(decided, knowing)).toEqual({ do: 'call', n: 1 });
+  expect(nextStep(recorded(decided, { is: 'applied', n: 1 }), knowing)).toEqual({
+    do: 'log',
+    record: { is: 'failing', n: 2 },
+  });
+});
+
 describe('the order of calls', () => {
   const of = (reversibility: Reversibility): EffectClass => ({ reversibility, delivery: 'buffered', sink: 'keyed' });
   const due = (...sorts: Reversibility[]): TransactionState =>

@@ -14,7 +14,7 @@ export interface Call {
   readonly signal: AbortSignal;
   /**
    * Of the transaction. Once a later one acts at a resource, what earlier ones did there is for good: nobody asks for it, or undoes
-   * it, any more.
+   * it, any more. That is so within one store: epochs of two say nothing of each other, so that what keeps books by epoch serves one.
    */
   readonly epoch?: number;
 }
@@ -134,7 +134,7 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
   checkMembers(name, spec);
   const sort = classOf(name, spec);
   checkParts(name, spec, sort);
-  const members = membersOf(spec.input);
+  const members = inputMembers(spec.input);
   const reads = scopesOf(name, 'reads', spec.reads, members);
   const writes = scopesOf(name, 'writes', spec.writes, members);
   const made = {
@@ -336,7 +336,7 @@ function templateProblem(scope: string, members: ReadonlySet<string> | undefined
 }
 
 /** The members that an input can have; undefined where that is open. */
-function membersOf(input: z.ZodType): ReadonlySet<string> | undefined {
+export function inputMembers(input: z.ZodType): ReadonlySet<string> | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   const { catchall } = input.def;
   const isClosed = catchall === undefined || catchall instanceof z.ZodNever;

@@ -42,7 +42,7 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
       .array(
         z.strictObject({
           message: z.int().min(1).max(messages),
-          subject: typeof subjects === 'string' ? SAYING_TEXTS.name : known(subjects),
+          subject: z.preprocess(composed, typeof subjects === 'string' ? SAYING_TEXTS.name : known(subjects)),
           predicate: declared,
           object: SAYING_TEXTS.object,
           confidence: z.number().min(0).max(1),
@@ -52,6 +52,11 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
       )
       .max(SAYINGS_MAX),
   });
+}
+
+/** A name that is taken from a message has the letters of that, in whatever form: it means who is called so. */
+function composed(name: unknown): unknown {
+  return typeof name === 'string' ? name.normalize('NFC') : name;
 }
 
 /** What an answer says, each claim once; or what is wrong with it, without subjects and objects. */

@@ -57,6 +57,17 @@ async function refused(work: Promise<unknown>): Promise<ExtractionError> {
 }
 
 describe('what a model answers', () => {
+  test.each([[['Zo\u00eb']], ['author'], ['any']] as const)(
+    'may name a subject in another form of Unicode, where it may be of %j',
+    async (subjects) => {
+      const messages = [{ ...MESSAGES[0]!, author: 'Zo\u00eb', text: 'My name is Zoe\u0308.' }];
+      const model = answering({ facts: [{ ...NUTS, subject: 'Zoe\u0308' }] });
+      const { claims, attempts } = await extractFacts(messages, terms(model, { subjects }));
+      expect([claims.map(({ subject }) => subject), attempts]).toEqual([['Zo\u00eb'], 1]);
+      expect(JSON.stringify(model.schemas)).toContain('"subject":{"type":"string"');
+    },
+  );
+
   test('becomes claims from the message, since when it was written where nothing else is said', async () => {
     const fenced = `Here it is:\n\n\`\`\`json\n${JSON.stringify(FACTS)}\n\`\`\`\nAnything else?`;
     for (const answer of [FACTS, JSON.stringify(FACTS), fenced]) {
@@ -372,15 +383,21 @@ describe('what is said of it', () => {
     expect(JSON.stringify(payload)).not.toMatch(/ida|otto|nuts|m1/);
     const again = await extract();
     expect(again).toEqual({ claims, observations, attempts: 2 });
-    expect(committed(await memory.assertMany(again.claims, again)).delta.beliefs).toEqual([]);
+    expect(
+      committed(await memory.assertMany(again.claims, { observations: again.observations })).delta.beliefs,
+    ).toEqual([]);
     // In a batch with others too, where the model says the same of it.
     const wider = [...MESSAGES, { id: 'm3', author: 'ida', at: WRITTEN, text: 'I feel well.' }];
     const more = await extractFacts(wider, terms(answering(FACTS), { oracle: logOf(store) }));
-    expect(committed(await memory.assertMany(more.claims, more)).delta.beliefs).toEqual([]);
+    expect(committed(await memory.assertMany(more.claims, { observations: more.observations })).delta.beliefs).toEqual(
+      [],
+    );
     // And what was written by somebody else is another claim.
     const renamed = MESSAGES.map((message) => ({ ...message, id: `${message.id} again` }));
     const other = await extractFacts(renamed, terms(answering(FACTS), { oracle: logOf(store) }));
-    expect(committed(await memory.assertMany(other.claims, other)).delta.beliefs.length).toBeGreaterThan(0);
+    expect(
+      committed(await memory.assertMany(other.claims, { observations: other.observations })).delta.beliefs.length,
+    ).toBeGreaterThan(0);
   });
 
   test('needs a writ for it, whatever a message wants', async () => {

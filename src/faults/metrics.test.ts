@@ -62,9 +62,9 @@ test('the six of the paper are in its order, each under its column', () => {
 });
 
 test('a cell has the paper’s figure where there is one', () => {
-  expect(metricsOf(clean).mean('success', 92)).toEqual({ measured: 100, within: 0, paper: 92 });
+  expect(metricsOf(clean, clean).mean('success', 92)).toEqual({ measured: 100, within: 0, paper: 92 });
   expect(metricsOf(clean).total('faults', 121)).toEqual({ measured: 0, paper: 121 });
-  expect(metricsOf(clean).mean('success')).toEqual({ measured: 100, within: 0 });
+  expect(metricsOf(clean, clean).mean('success')).toEqual({ measured: 100, within: 0 });
 });
 
 test('counted naively, task by task', () => {
@@ -99,4 +99,15 @@ test('counted naively, task by task', () => {
     }),
     { numRuns: cases(50) },
   );
+});
+
+test('of a task that is to do nothing, all steps are there', () => {
+  const judged = { correct: true, expected: 0, present: 0, wrong: 0, contaminated: false };
+  const metrics = metricsOf(clean, { ...clean, steps: 0, judged });
+  expect([metrics.mean('completion').measured, metrics.mean('corruption').measured]).toEqual([100, 0]);
+});
+
+test('one run has no interval', () => {
+  expect(metricsOf(clean).mean('success')).toEqual({ measured: 100 });
+  expect(metricsOf(clean, clean).mean('success')).toEqual({ measured: 100, within: 0 });
 });

@@ -34,8 +34,8 @@ const OF: Readonly<Record<MetricName, (result: TaskResult) => number>> = {
   correct: ({ judged }) => (judged.correct ? 100 : 0),
   /** Something that was not to stay was visible at any time. */
   contaminated: ({ judged }) => (judged.contaminated ? 100 : 0),
-  /** Of the expected steps, those that are in the final state. */
-  completion: ({ judged }) => partOf(judged.present, judged.expected),
+  /** Of the expected steps, those that are in the final state: all of them, where none are expected. */
+  completion: ({ judged }) => (judged.expected === 0 ? 100 : partOf(judged.present, judged.expected)),
   /** Of the expected steps, those with a wrong value in the final state. */
   corruption: ({ judged }) => partOf(judged.wrong, judged.expected),
   /** Errors of which the caller was told. */
@@ -100,7 +100,9 @@ export class Metrics {
   /** The mean as a cell of a table. */
   mean(metric: MetricName, paper?: Cell['paper']): Cell {
     const { mean, within } = this.estimate(metric);
-    return { measured: mean, within, ...(paper === undefined ? {} : { paper }) };
+    // One run says nothing of how far others are from it.
+    const spread = this.runs === 1 ? {} : { within };
+    return { measured: mean, ...spread, ...(paper === undefined ? {} : { paper }) };
   }
 
   /** The sum as a cell of a table. */

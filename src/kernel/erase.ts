@@ -10,22 +10,25 @@ interface EraseArgs {
   readonly at: readonly string[];
   readonly entries: readonly string[];
   readonly beliefs?: readonly { readonly space: string }[];
+  readonly transactions?: readonly number[];
   readonly values: readonly { readonly hash: string; readonly path?: string }[];
 }
 
 /**
  * Puts `{"$erased": hash}` where an erased value still stands. It needs a writ for `erase:/place` of each
- * place asked for, for `erase:entry:ID` of each entry, and for `erase:memory:SPACE` of each space of what is believed.
+ * place asked for, for `erase:entry:ID` of each entry, for `erase:memory:SPACE` of each space of what is believed, and for
+ * `erase:effects:EPOCH` of each transaction of tools.
  */
 export const eraseAction: ActionSpec = Object.freeze({
   process: ERASE_ACTION,
   args: z.custom<Json>(),
   scopes: (args: Json) => {
-    const { at, entries, beliefs = [] } = args as unknown as EraseArgs;
+    const { at, entries, beliefs = [], transactions = [] } = args as unknown as EraseArgs;
     return [
       ...at.map(eraseScope),
       ...entries.map((id) => `erase:entry:${id}`),
       ...beliefs.map(({ space }) => eraseMemoryScope(space)),
+      ...transactions.map((epoch) => `erase:effects:${epoch}`),
     ];
   },
   apply: (state: Record<string, unknown>, args: Json) => {

@@ -36,6 +36,7 @@ export interface ChainState {
   readonly seq: number;
   readonly at: Instant;
   readonly last_commit: Hash;
+  readonly root: Hash;
   /** Oldest first. */
   readonly open: readonly Hash[];
   /** Oldest first. */
@@ -60,6 +61,8 @@ export class Chain {
   at: Instant = '';
   /** What the next commit names as `parent_commit` (decisions §1.7). */
   lastCommit: Hash = '';
+  /** Its first entry: no other trajectory has that, of the same name in another store either. */
+  root: Hash = '';
   /** Pending approvals that nobody resolved yet, by entry id. */
   readonly open: Map<Hash, PendingPayload> = new Map();
   /** Delegations that are not concluded yet, by the id of the entry that started them. */
@@ -86,6 +89,7 @@ export class Chain {
     chain.seq = state.seq;
     chain.at = state.at;
     chain.lastCommit = state.last_commit;
+    chain.root = state.root;
     for (const id of state.open) chain.open.set(id, payloadOf(entryOf(id), 'pending_approval'));
     for (const id of state.delegated) chain.delegated.set(id, payloadOf(entryOf(id), 'delegation'));
     for (const child of state.children) chain.children.add(child);
@@ -103,6 +107,7 @@ export class Chain {
       seq: this.seq,
       at: this.at,
       last_commit: this.lastCommit,
+      root: this.root,
       open: [...this.open.keys()],
       delegated: [...this.delegated.keys()],
       children: [...this.children],
@@ -120,6 +125,7 @@ export class Chain {
     copy.seq = this.seq;
     copy.at = this.at;
     copy.lastCommit = this.lastCommit;
+    copy.root = this.root;
     copy.delegatedFrom = this.delegatedFrom;
     copy.answered = this.answered;
     for (const [id, pending] of this.open) copy.open.set(id, pending);
@@ -141,10 +147,12 @@ export class Chain {
     const { payload } = entry;
     switch (payload.kind) {
       case 'root':
+        this.root = entry.id;
         this.lastCommit = entry.id;
         this.delegatedFrom = payload.delegated_from;
         break;
       case 'branch':
+        this.root = entry.id;
         this.lastCommit = payload.source_commit_id;
         break;
       case 'commit':

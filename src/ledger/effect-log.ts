@@ -83,6 +83,15 @@ export interface EffectPage {
   readonly trajectoryId?: string;
 }
 
+/** Which of those that are open are wanted; what is left out restricts nothing. */
+export interface OpenEffectPage {
+  /** Those of a greater epoch than this. */
+  readonly after?: number;
+  /** At most so many, from 1. */
+  readonly limit?: number;
+  readonly trajectoryId?: string;
+}
+
 /**
  * The effect log: what tools were asked to do and did, outside of the ledger, and what has not ended yet. Like a ledger it is
  * only ever added to; which transactions are open, and where a key was used, are indexes of it.
@@ -103,7 +112,7 @@ export interface EffectStore {
    */
   logEffects(write: EffectWrite, blobs?: readonly BlobRow[]): Promise<{ readonly status: 'written' } | EffectRefusal>;
   /** Transactions that have not ended, by epoch. */
-  openEffects(): Promise<LoggedTransaction[]>;
+  openEffects(page?: OpenEffectPage): Promise<LoggedTransaction[]>;
   /** Transactions, also those that have ended, the youngest first. */
   listEffects(page: EffectPage): Promise<LoggedTransaction[]>;
   /** The transaction of that epoch, also when it has ended. */

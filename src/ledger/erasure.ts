@@ -12,6 +12,13 @@ export interface ErasedValue {
   readonly path?: string;
 }
 
+/** A text of the effect log that no entry names: of which effect it is, by the epoch of its transaction and its place there. */
+export interface ErasedLogged {
+  readonly hash: Hash;
+  readonly epoch: number;
+  readonly n: number;
+}
+
 /** What is believed and was asked to be erased, without a name of it: those stand in blobs. */
 export interface ErasedBeliefs {
   readonly space: string;
@@ -29,10 +36,17 @@ export interface ErasureArgs {
   readonly entries: readonly Hash[];
   /** What was asked for of what is believed. */
   readonly beliefs?: readonly ErasedBeliefs[];
+  /** The transactions of tools that were asked for, by epoch; no rule asks for them. */
+  readonly transactions?: readonly number[];
   readonly reason: string;
   readonly values: readonly ErasedValue[];
   /** Keys of the oracle log, whose answers were erased with them; what is none is passed over (`answersErasedBy`). */
   readonly answers?: readonly Hash[];
+  /**
+   * Texts of the effect log that were erased with them; what is none is passed over (`loggedErasedBy`). Neither was any of them named by an
+   * entry before, nor is it named by one after that.
+   */
+  readonly logged?: readonly ErasedLogged[];
 }
 
 export function isErasure(payload: Payload): payload is CommitPayload {
@@ -56,6 +70,18 @@ export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
   requireForm(form.object, args, 'args');
   const { answers } = args;
   return Array.isArray(answers) ? answers.filter(isHash) : [];
+}
+
+/** Texts of the effect log that an erasure names. No rule of chains asks for them, so they may be anything. @throws ArgumentError `bad_argument` */
+export function loggedErasedBy(args: ErasureArgs): readonly ErasedLogged[] {
+  requireForm(form.object, args, 'args');
+  const { logged } = args;
+  return Array.isArray(logged) ? logged.filter(isErasedLogged) : [];
+}
+
+function isErasedLogged(value: unknown): value is ErasedLogged {
+  const { hash, epoch, n } = (value ?? {}) as Partial<ErasedLogged>;
+  return isHash(hash) && Number.isSafeInteger(epoch) && Number.isSafeInteger(n);
 }
 
 function isErasedBeliefs(value: unknown): boolean {

@@ -23,6 +23,7 @@ export {
   isEffectStore,
   type LoggedTransaction,
   type Membership,
+  type OpenEffectPage,
   type Said,
   type SharedEffectStore,
   type Tenure,
@@ -33,10 +34,12 @@ export {
   answersErasedBy,
   ERASE_ACTION,
   type ErasedBeliefs,
+  type ErasedLogged,
   type ErasedValue,
   type ErasureArgs,
   erasureArgs,
   isErasure,
+  loggedErasedBy,
 } from './erasure.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {

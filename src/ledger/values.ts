@@ -79,11 +79,17 @@ export class Values {
 
   /** The answers that an entry has erased; none where it is no erasure, or not there. @throws LedgerFault */
   async answersErased(by: Hash): Promise<ReadonlySet<Hash>> {
+    const erasure = await this.erasureOf(by);
+    return new Set(erasure && answersErasedBy(erasure.args));
+  }
+
+  /** What an entry erases, and of which trajectory it is; undefined where it is no erasure, or not there. @throws LedgerFault */
+  async erasureOf(by: Hash): Promise<{ readonly trajectory_id: string; readonly args: ErasureArgs } | undefined> {
     const row = await this.#reader.resolve(by);
     const entry = row && checkRow(row);
-    if (entry === undefined || !isErasure(entry.payload)) return new Set();
-    const erasure = await this.erasure(entry, entry.payload);
-    return new Set(erasure && answersErasedBy(erasure));
+    if (entry === undefined || !isErasure(entry.payload)) return undefined;
+    const args = await this.erasure(entry, entry.payload);
+    return args && { trajectory_id: entry.trajectory_id, args };
   }
 
   async #resolved(entry: Place, patch: Patch): Promise<Patch> {
@@ -131,12 +137,8 @@ export class Values {
   }
 
   async #erasedIn(by: Hash): Promise<ReadonlySet<Hash>> {
-    const row = await this.#reader.resolve(by);
-    if (row === undefined) return new Set();
-    const erasing = checkRow(row);
-    if (!isErasure(erasing.payload)) return new Set();
-    const erasure = await this.erasure(erasing, erasing.payload);
-    return new Set(erasure?.values.map(({ hash }) => hash));
+    const erasure = await this.erasureOf(by);
+    return new Set(erasure?.args.values.map(({ hash }) => hash));
   }
 }
 

@@ -79,6 +79,19 @@ export function mergedProvenance(groups: readonly Pick<Group, 'items'>[], merge:
   return terms.sort().reduce(merge);
 }
 
+/** Characters from which on the provenance of what is believed grows no more: 32 writes of other entries. */
+const CONFIRMED_MAX = 2_200;
+
+/**
+ * Of what is believed: the sum over all that says so, of what was believed before first, as far as it is not that long already. So each
+ * confirmation takes as much as the one before; a claim that is left out of the sum is named in its entry, as merged.
+ */
+export function confirmedProvenance(items: Group['items'], merge: MergeProvenance): Provenance {
+  const terms = (isNew: boolean): Provenance[] =>
+    items.flatMap((item) => (item.isNew === isNew ? [item.row.provenance_id] : [])).sort();
+  return [...terms(false), ...terms(true)].reduce((sum, next) => (sum.length < CONFIRMED_MAX ? merge(sum, next) : sum));
+}
+
 /**
  * The witness of an audit row: what lost, in full, also when everything else of it is closed. Rows of the commit that wrote it
  * are placed: they have the `entry_id` of the audit row, also in their provenance.

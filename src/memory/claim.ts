@@ -16,7 +16,8 @@ export interface Claim {
 /**
  * The id of a claim, which becomes the `fact_id` and the lineage of its rows: HMAC-SHA-256 under the key of the store, 64 hex digits.
  * It says nothing of the content to who lacks the key, also when the content is erased (decisions §6.8), and it does not depend on
- * entry, time or order, so that requests are the same when they are made again.
+ * entry, time or order, so that requests are the same when they are made again. It is of the object as it was said, letter by letter: the
+ * same in another form (`objectKey`) is another claim, which says the same.
  * @throws MemoryError `bad_text`, `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`, also for a key of less
  * than 16 bytes
  */

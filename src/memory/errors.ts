@@ -43,6 +43,10 @@ export type MemoryErrorCode =
   | 'stale_answer'
   /** An answer to what nobody waits for any more: it was decided, or has expired. */
   | 'stale_callback'
+  /** What is said at once, with all that loses by it, is more than one entry holds. */
+  | 'too_much_at_once'
+  /** What a branch begins with of one partition is more than one entry holds, which its first change there would have to. */
+  | 'too_much_inherited'
   /** A judge has not voted in the time that it has. */
   | 'judge_late'
   /** Two answers to one question. */

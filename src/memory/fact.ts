@@ -82,6 +82,19 @@ export function byTime(a: FactRow, b: FactRow): number {
   );
 }
 
+/** Of texts that have none of these each is composed: to look takes less time than to compose it. */
+const BEYOND_LATIN = /[\u0300-\uffff]/;
+
+/**
+ * What objects have in common that say the same: the text in Unicode's composed form (NFC). A letter that is written with its accent and one
+ * that is put together of both look the same, and are no contradiction. Rows keep what was said, letter by letter.
+ * @throws ArgumentError `bad_argument`
+ */
+export function objectKey(object: string): string {
+  requireForm(form.text, object, 'object');
+  return BEYOND_LATIN.test(object) ? object.normalize('NFC') : object;
+}
+
 /**
  * The same subject and predicate with another object, at a common instant (seed §2.1): nine of Allen's thirteen relations.
  * @throws MemoryError as `checkFact` does, of either
@@ -93,7 +106,7 @@ export function contradicts(a: FactRow, b: FactRow): boolean {
     a.space === b.space &&
     a.subject === b.subject &&
     a.predicate === b.predicate &&
-    a.object !== b.object &&
+    objectKey(a.object) !== objectKey(b.object) &&
     overlaps(validOf(a), validOf(b))
   );
 }

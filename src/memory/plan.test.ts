@@ -243,6 +243,42 @@ describe('where a person or a policy decides', () => {
   });
 });
 
+describe('much that contradicts each other at once', () => {
+  const hour = (n: number): string => new Date(Date.UTC(2026, 0, 1, n)).toISOString().replace('Z', '000Z');
+  const many = (count: number, periodOf: (n: number) => [from: string, to: string]): Assertion[] =>
+    Array.from({ length: count }, (_, n) => ({
+      ...say(`drug ${n}`, ...periodOf(n)),
+      claim: String(n).padStart(64, '0'),
+      provenance: `w:@${n}`,
+    }));
+  const staggered = (count: number): Assertion[] => many(count, (n) => [hour(n), hour(n + count)]);
+  const together = (count: number): Assertion[] => many(count, () => [hour(0), hour(1)]);
+
+  test('is refused before it is made or asked, where no entry holds what loses', () => {
+    for (const strategy of ['lww', 'await'] as const)
+      for (const count of [50, 200, 1_000])
+        expect(codeOf(() => planAssert(new Notebook(strategy).writing(date('03-01')), staggered(count)))).toBe(
+          'too_much_at_once',
+        );
+    expect(codeOf(() => planAssert(new Notebook('await').writing(date('03-01')), together(1_000)))).toBe(
+      'too_much_at_once',
+    );
+    const long = together(50).map((said) => ({ ...said, object: said.object.repeat(2_000) }));
+    expect(codeOf(() => planAssert(new Notebook('await').writing(date('03-01')), long))).toBe('too_much_at_once');
+    const several = new Notebook('lww', { cardinality: 'multi-valued' });
+    expect(several.assert(date('03-01'), ...staggered(200)).insert).toHaveLength(200);
+  });
+
+  test('is planned where one does', () => {
+    const plan = new Notebook('lww').assert(date('03-01'), ...staggered(30));
+    expect(plan.insert.filter(({ row_kind }) => row_kind === 'audit')).toHaveLength(29 * 29);
+    const few = new Notebook('lww').assert(date('03-01'), ...together(50));
+    expect(few.insert.map(({ row_kind }) => row_kind).sort()).toEqual([...Array(49).fill('audit'), 'current']);
+    const { questions } = planAssert(new Notebook('await').writing(date('03-01')), together(200)) as Ask;
+    expect(questions.map(({ members }) => members.length)).toEqual([200]);
+  });
+});
+
 describe('what is said twice', () => {
   test('adds its provenance and widens, in a new version of the same fact', () => {
     const notebook = new Notebook('lww');
@@ -257,6 +293,27 @@ describe('what is said twice', () => {
     });
     expect(notebook.rows.length).toBe(2);
     expect(notebook.audit).toEqual([]);
+  });
+
+  test('adds no more than 32 writes, takes as much each time, and is named in each plan', () => {
+    const notebook = new Notebook('lww');
+    const token = (n: number): string => `w:${String((n * 37) % 101).padStart(64, '0')}#0`;
+    const sum = (a: string, b: string): string => [...a.split(' + '), ...b.split(' + ')].sort().join(' + ');
+    for (let n = 0; n < 100; n++) {
+      const again = { ...say('penicillin', date('03-01')), claim: `claim ${n}`, provenance: token(n) };
+      const at = `2026-04-01T00:00:00.${String(n).padStart(6, '0')}Z`;
+      const plan = notebook.write(at, (writing) => planAssert({ ...writing, merge: sum }, [again]));
+      expect(plan.insert[0]!.provenance_id.split(' + ')).toEqual(
+        Array.from({ length: Math.min(n + 1, 32) }, (_, i) => token(i)).sort(),
+      );
+      expect(plan.merged).toEqual(n === 0 ? undefined : [`claim ${n}`]);
+    }
+    expect(notebook.believed).toEqual(['penicillin 0.9 03-01..12-31']);
+    // Who wins over it sums all that took part.
+    const [lost] = notebook
+      .assert(date('05-01'), say('none', date('03-01')))
+      .insert.filter(({ row_kind }) => row_kind === 'audit');
+    expect(lost!.provenance_id).toContain('p-none-0.9');
   });
 
   test('has the preferred confidence, and is not joined where that differs', () => {
@@ -310,6 +367,19 @@ test('several values are believed beside each other, each withdrawn by itself', 
   ).toBe('overlaps_open');
 });
 
+test('two forms of one object that were believed beside each other become one when it is said again', () => {
+  const several = new Notebook('lww', { cardinality: 'multi-valued' });
+  // As an older version wrote them.
+  const earlier = ['caf\u00e9', 'cafe\u0301', 'tea'].map(
+    (object, n) =>
+      several.assert(date(`03-0${n + 1}`), { ...say(`o${n}`, date('03-01')), object: `o${n}` }).insert[0]! && object,
+  );
+  several.rows = several.rows.map((row) => ({ ...row, object: earlier[Number(row.object.slice(1))]! }));
+  expect(several.open).toHaveLength(3);
+  several.assert(date('04-01'), say('cafe\u0301', date('04-01')));
+  expect(several.believed.sort()).toEqual(['caf\u00e9 0.9 03-01..12-31', 'tea 0.9 03-01..12-31']);
+});
+
 test('a correction rewrites a stretch of the past without asking, and what was believed then is still known', () => {
   const notebook = new Notebook('await');
   notebook.assert(date('03-01'), say('penicillin', date('03-01')));
@@ -323,6 +393,22 @@ test('a correction rewrites a stretch of the past without asking, and what was b
   expect(asOf(notebook.rows, { valid: date('03-15'), system: date('04-01') }).map(({ object }) => object)).toEqual([
     'penicillin',
   ]);
+});
+
+test('a correction of one object is so where that was recorded, and contradicts nobody', () => {
+  const notebook = new Notebook('await');
+  notebook.assert(date('03-01'), say('penicillin', date('03-01'), date('03-10')), say('none', date('03-10')));
+  const correct = (object: string, was: string, from = date('03-05'), to = date('03-15')): Plan =>
+    notebook.write(date('05-01'), (writing) => planCorrect(writing, { ...say(object, from, to), was }));
+  expect(correct('ibuprofen', 'aspirin')).toMatchObject({ close: [], insert: [] });
+  expect(correct('ibuprofen', 'penicillin').merged).toBeUndefined();
+  expect(notebook.believed).toEqual([
+    'penicillin 0.9 03-01..03-05',
+    'ibuprofen 0.9 03-05..03-10',
+    'none 0.9 03-10..12-31',
+  ]);
+  expect(correct('aspirin', 'penicillin', date('03-05'), date('03-10'))).toMatchObject({ close: [], insert: [] });
+  expect(notebook.audit).toEqual([]);
 });
 
 test('a retraction of what is not believed is an empty plan', () => {

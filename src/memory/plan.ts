@@ -1,5 +1,5 @@
 import { addMicros, form, type Instant, maxInstant, requireForm } from '#canon';
-import { auditRows, mergedProvenance } from './audit.ts';
+import { auditRows, confirmedProvenance } from './audit.ts';
 import { MemoryError } from './errors.ts';
 import {
   byTime,
@@ -8,6 +8,7 @@ import {
   isOpen,
   keyText,
   type MergeProvenance,
+  objectKey,
   type Partition,
   type Provenance,
   type RowKey,
@@ -16,7 +17,7 @@ import {
   THIS_ENTRY,
   validOf,
 } from './fact.ts';
-import { leftovers, OPEN_END, overlaps, type Period, period, readPeriod } from './period.ts';
+import { intersection, leftovers, OPEN_END, overlaps, type Period, period, readPeriod } from './period.ts';
 import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, type Item, settle } from './settle.ts';
@@ -66,6 +67,8 @@ export interface Plan {
 export interface Ask {
   readonly kind: 'ask';
   readonly questions: readonly Question[];
+  /** Characters that an entry takes for what comes of the answers, at most. */
+  readonly most: number;
 }
 
 /**
@@ -119,7 +122,8 @@ export function planChange(
 /**
  * Plans for what was recorded wrongly: in that period it was so, and not as believed. No operator is asked, since nothing contradicts:
  * what was believed there is withdrawn by who may do that. It remains as of before; outside of the period it stays believed.
- * `was` says which object was wrong; without it all that is believed there was, which needs a predicate with one value at a time.
+ * `was` says which object was wrong, and it is corrected where that is believed, and nowhere else, so that the plan may be empty; without
+ * it all that is believed there was, which needs a predicate with one value at a time, and it is so in all of the period.
  * @throws MemoryError `not_single_valued`, and as `planAssert` does
  */
 export function planCorrect(writing: Writing, correction: Assertion & { readonly was?: string }): Plan | Ask {
@@ -130,8 +134,10 @@ export function planCorrect(writing: Writing, correction: Assertion & { readonly
     throw new MemoryError('not_single_valued', 'There may be several values: say which of them was wrong (`was`).');
   }
   const valid = readPeriod(correction.valid, 'valid');
-  work.withdraw(valid, was);
-  return work.plan([work.asserted(correction, valid)], { ...work.declaration, remainder: 'keep' });
+  const wrong = work.withdraw(valid, was);
+  const asserted = work.asserted(correction, valid);
+  const parts = was === undefined ? asserted.parts : wrong;
+  return work.plan(parts.length === 0 ? [] : [{ ...asserted, parts }], { ...work.declaration, remainder: 'keep' });
 }
 
 /**
@@ -237,15 +243,17 @@ class Work {
     return { row, isNew: true, parts: [{ from, to }] };
   }
 
-  /** Takes a period from what is believed: of one object, or of all. */
-  withdraw(valid: Period, object: string | undefined): void {
+  /** Takes a period from what is believed: of one object, or of all. And what it takes, of each row that it is taken from. */
+  withdraw(valid: Period, object: string | undefined): Period[] {
     if (object !== undefined) requireText(object, 'object');
     this.#withdrawn = valid;
+    const key = object === undefined ? undefined : objectKey(object);
+    const isMeant = ({ row }: Item): boolean => key === undefined || objectKey(row.object) === key;
+    const meant = this.#open.filter(isMeant).map(({ row }) => validOf(row));
     this.#open = this.#open.map((item) =>
-      object === undefined || item.row.object === object
-        ? { ...item, parts: leftovers(validOf(item.row), [valid]) }
-        : item,
+      isMeant(item) ? { ...item, parts: leftovers(validOf(item.row), [valid]) } : item,
     );
+    return meant.flatMap((whole) => intersection(whole, valid) ?? []);
   }
 
   plan(asserted: readonly Item[], declaration: PredicateDeclaration): Plan | Ask {
@@ -255,13 +263,13 @@ class Work {
       ...(this.#withdrawn === undefined ? [] : [this.#withdrawn]),
     ];
     const open = this.#open.filter(({ row }) => met.some((valid) => overlaps(validOf(row), valid)));
-    const { beliefs, contests, questions } = settle(
+    const { beliefs, contests, questions, most } = settle(
       this.#partition,
       declaration,
       [...open, ...asserted],
       this.#answers,
     );
-    if (questions.length > 0) return { kind: 'ask', questions };
+    if (questions.length > 0) return { kind: 'ask', questions, most };
     const stay = new Set(beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row));
     const close = open.map(({ row }) => row).filter((row) => !stay.has(row));
     const names = new Names(this.#systemTime, stay);
@@ -295,7 +303,7 @@ class Work {
       valid_from: belief.from,
       valid_to: belief.to,
       confidence: belief.confidence,
-      provenance_id: mergedProvenance([belief], this.#merge),
+      provenance_id: confirmedProvenance(belief.items, this.#merge),
     };
   }
 
@@ -350,6 +358,7 @@ export function checkOpen(open: readonly FactRow[], declaration: PredicateDeclar
   requireApart(open.filter(isOpen), declarePredicate(declaration));
 }
 
+/** By what was said, letter by letter: by objects' keys, what stands in a store since these were not compared could be added to no more. */
 function requireApart(open: readonly FactRow[], { cardinality }: PredicateDeclaration): void {
   const ends = new Map<string, FactRow>();
   for (const row of [...open].sort((a, b) => (a.valid_from < b.valid_from ? -1 : 1))) {

@@ -66,6 +66,8 @@ describe('a row', () => {
     expect(contradicts(row({ valid_to: date('04-01') }), other)).toBe(false);
     for (const more of [{ object: 'penicillin' }, { subject: 'bob' }, { predicate: 'allergy' }, { space: 't' }])
       expect(contradicts(row(), { ...other, ...more })).toBe(false);
+    expect(contradicts(row({ object: 'caf\u00e9' }), { ...other, object: 'cafe\u0301' })).toBe(false);
+    expect(contradicts(row({ object: 'caf\u00e9' }), { ...other, object: 'cafe' })).toBe(true);
   });
 });
 

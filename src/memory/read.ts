@@ -8,6 +8,7 @@ import {
   exchanged,
   type FactRow,
   keyText,
+  objectKey,
   type Partition,
   type RowKey,
   type RowKind,
@@ -132,7 +133,7 @@ const PLAN = form.members({
 });
 
 function saidBy({ space, subject, predicate, object }: FactRow): string {
-  return JSON.stringify([space, subject, predicate, object]);
+  return JSON.stringify([space, subject, predicate, objectKey(object)]);
 }
 
 function isOfKind({ row_kind }: FactRow, kind: RowSelection): boolean {

@@ -1,8 +1,9 @@
 import { MemoryError } from './errors.ts';
-import { type FactRow, type Partition, validOf } from './fact.ts';
+import { type FactRow, objectKey, type Partition, validOf } from './fact.ts';
 import { atomicSegments, coalesce, intersection, type Period } from './period.ts';
 import type { PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, questionOf } from './question.ts';
+import { Room } from './room.ts';
 import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
 
 /** What takes part: an open row, or an assertion as the row that it would be. */
@@ -43,12 +44,14 @@ export interface Settlement {
   readonly contests: readonly Contest[];
   /** What has to be answered first; where there is any, the rest is not to be used. */
   readonly questions: readonly Question[];
+  /** Characters that an entry takes for it, at most, however they are answered. */
+  readonly most: number;
 }
 
 /**
  * Who is believed when: valid time is cut at all borders, and each atomic segment is settled by itself, among all that hold in it
  * (seed Prop. 14, Remark 3; memory.md §5.4 no. 1 to 3). Nothing depends on the order of the items.
- * @throws MemoryError `unknown_member`, `stale_answer`
+ * @throws MemoryError `unknown_member`, `stale_answer`; `too_much_at_once`, before anything is asked
  */
 export function settle(
   partition: Partition,
@@ -61,8 +64,13 @@ export function settle(
   const contests: Contest[] = [];
   const asked = new Map<string, Question>();
   const open = new Map<string, Question>();
-  for (const segment of atomicSegments(items.flatMap(({ parts }) => parts))) {
+  const room = new Room();
+  const settled = atomicSegments(items.flatMap(({ parts }) => parts)).map((segment) => {
     const groups = groupsIn(segment, items, strategy);
+    if (cardinality === 'single-valued') room.take(groups);
+    return { segment, groups };
+  });
+  for (const { segment, groups } of settled) {
     if (cardinality === 'multi-valued' || groups.length === 1) {
       uncontested.push(...groups.map((group) => ({ ...group, ...segment })));
       continue;
@@ -88,7 +96,7 @@ export function settle(
   }
   for (const request of answers.keys()) if (!isSelection(strategy) || !asked.has(request)) throw staleAnswer(request);
   const left = remainder === 'keep' ? uncontested : withoutLosers(uncontested, contests, strategy);
-  return { beliefs: joined([...left, ...won], strategy), contests, questions: [...open.values()] };
+  return { beliefs: joined([...left, ...won], strategy), contests, questions: [...open.values()], most: room.most };
 }
 
 /** By which claim a group is called, in questions and answers. */
@@ -100,8 +108,9 @@ function groupsIn(segment: Period, items: readonly Item[], strategy: Strategy): 
   const byObject = new Map<string, Item[]>();
   for (const item of items) {
     if (!item.parts.some((part) => intersection(part, segment) !== undefined)) continue;
-    const same = byObject.get(item.row.object);
-    if (same === undefined) byObject.set(item.row.object, [item]);
+    const key = objectKey(item.row.object);
+    const same = byObject.get(key);
+    if (same === undefined) byObject.set(key, [item]);
     else same.push(item);
   }
   return [...byObject.values()].map((same) => groupOf(same, strategy));
@@ -146,7 +155,7 @@ function withoutLosers(beliefs: readonly Belief[], contests: readonly Contest[],
 
 /** Duplicates widen each other where they are equally sure; and only what shares an item, where the two touch, is a duplicate. */
 function joined(beliefs: readonly Belief[], strategy: Strategy): Belief[] {
-  const byObject = Map.groupBy(beliefs, ({ object }) => object);
+  const byObject = Map.groupBy(beliefs, ({ object }) => objectKey(object));
   return [...byObject.values()]
     .flatMap((same) =>
       coalesce(

@@ -86,12 +86,34 @@ export function checkOptions(options: AssizeOptions): void {
   checkEntryOptions(options);
 }
 
-const ASSIZE_OPTIONS = form.members({
+/** What is `any` here is judged below, or by whom it is given to. */
+const ASSIZE_OPTIONS = form.options<AssizeOptions>({
   store: form.object,
+  oracle: form.any,
+  snapshots: form.any,
   domains: DOMAINS,
+  anchors: form.any,
   policy: form.optional(form.members({ evaluate: form.code })),
   signer: form.optional(form.object),
+  strict: form.any,
+  approvalMs: form.any,
+  clock: form.any,
+  random: form.any,
+  pause: form.any,
+  parallel: form.any,
+  judge: form.any,
   embedder: form.optional(form.members({ id: form.text, dimensions: form.whole, embed: form.code })),
+  tools: form.any,
+  holdMs: form.any,
+  callMs: form.any,
+  tries: form.any,
+  leaseMs: form.any,
+  resolvers: form.any,
+  frontier: form.any,
+  onSnapshotFailed: form.any,
+  onPending: form.any,
+  onResolved: form.any,
+  onNotifyFailed: form.any,
 });
 
 /** A policy need not be of this copy: it is only asked, with what it is given, and is told apart by its digest. */

@@ -18,6 +18,7 @@ import {
   readRow,
   type TrajectoryInfo,
 } from '#ledger';
+import { forgetWords } from '#memory';
 import { systemClock, systemPause, systemRandom } from '#oracle';
 import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './assize-options.ts';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
@@ -154,7 +155,7 @@ export class Assize {
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
   async *pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
-    requireForm(form.object, query, 'query');
+    requireForm(PENDING_QUERY, query, 'query');
     const { trajectoryId, channel } = query;
     const names =
       trajectoryId === undefined
@@ -202,7 +203,7 @@ export class Assize {
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
     requireForm(DOMAIN, domain, 'domain');
     requireOwnDomain(domain);
-    requireForm(form.object, options, 'options');
+    requireForm(CREATE_OPTIONS, options, 'options');
     this.#domain(refOf(domain));
     const trajectoryId = this.#nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
@@ -233,7 +234,7 @@ export class Assize {
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
     requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
     requireForm(form.text, sourceEntryId, 'sourceEntryId');
-    requireForm(form.object, options, 'options');
+    requireForm(BRANCH_OPTIONS, options, 'options');
     const row = await this.#durable(sourceTrajectoryId, sourceEntryId);
     if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
       throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
@@ -351,13 +352,18 @@ export class Assize {
     });
   }
 
-  /** Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed after that. */
+  /**
+   * Has transactions stop that are not committed, which undoes them, and waits for that, for the calls that are in flight, and for what was
+   * committed: at most for `holdMs`. Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed
+   * after that.
+   */
   async close(): Promise<void> {
     // What became of effects is told to trajectories that are open.
     await this.#effects?.close();
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
     await this.#hands?.close();
+    forgetWords();
   }
 
   /**
@@ -382,7 +388,7 @@ export class Assize {
    *
    * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`,
    * `tenure_lost`, after which it can be done again; RuntimeError `bad_option` where there are no tools (an empty list will
-   * do, as long as none has to be called); the signal's reason
+   * do, as long as none has to be called); ArgumentError `bad_argument`; the signal's reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
@@ -578,7 +584,11 @@ const unmade = (): undefined => undefined;
 
 const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
 
-const EFFECTS_QUERY = form.members({
+const BEGINNING = { trajectoryId: form.any, writs: form.any, note: form.any, override: form.any };
+const CREATE_OPTIONS = form.options<CreateOptions>({ ...BEGINNING, initial: form.any });
+const BRANCH_OPTIONS = form.options<BranchOptions>(BEGINNING);
+const PENDING_QUERY = form.options<PendingQuery>({ trajectoryId: form.any, channel: form.any });
+const EFFECTS_QUERY = form.options<EffectsQuery>({
   trajectoryId: form.optional(form.text),
   epoch: form.optional(FROM_ONE),
   all: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),

@@ -1,4 +1,4 @@
-import { addMicros, form, instantToMillis, requireForm } from '#canon';
+import { addMicros, type Form, form, instantToMillis, requireForm } from '#canon';
 import { type Hash, type Instant, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from './errors.ts';
 import type { Resolutions } from './resolve.ts';
@@ -19,6 +19,8 @@ export interface AwaitOptions {
   /** Stops the waiting when the clock has come to it. Default: waits as long as it takes. */
   readonly until?: Instant;
 }
+
+export const AWAIT_OPTIONS: Form = form.options<AwaitOptions>({ signal: form.any, until: form.any });
 
 /** How long is waited before looking what other processes have decided, in milliseconds, by chance between the two. */
 export const LOOK_AGAIN_MS: readonly [from: number, to: number] = [250, 750];
@@ -48,7 +50,7 @@ export class Decisions {
   }
 
   async awaited(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
-    requireForm(form.object, options, 'options');
+    requireForm(AWAIT_OPTIONS, options, 'options');
     const { signal, until } = options;
     if (until !== undefined) instantToMillis(until);
     const writer = this.#writer;

@@ -14,7 +14,14 @@ import {
   type Stored,
 } from '#ledger';
 import { rootPayload, vectorOf } from './beginning.ts';
-import { type Conclusion, type DelegationInput, finalAnswerOf, type Terms, termsOf } from './delegation-input.ts';
+import {
+  CONCLUSION,
+  type Conclusion,
+  type DelegationInput,
+  finalAnswerOf,
+  type Terms,
+  termsOf,
+} from './delegation-input.ts';
 import { concluded, RuntimeError } from './errors.ts';
 import { answerPayload, conclusionPayload, startPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
@@ -388,6 +395,7 @@ function textOf(answer: Stored | undefined): string {
 /** A copy: what is answered is what it was when it was given, however long others are waited for. */
 function checkedConclusion(input: Conclusion): Conclusion {
   if (typeof input !== 'object' || input === null) throw new RuntimeError('bad_intent', 'A conclusion is an object.');
+  requireForm(CONCLUSION, input, 'conclusion');
   const { finalAnswer } = input;
   return finalAnswer === undefined ? {} : { finalAnswer: copyJson(finalAnswer, { foreign: true }) };
 }

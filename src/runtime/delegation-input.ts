@@ -1,5 +1,5 @@
 import { type Attenuation, delegateWrit, parseWrit, type Writ } from '#authority';
-import { copyJson, type Json } from '#canon';
+import { copyJson, type Form, form, type Json, requireForm } from '#canon';
 import { type Domain, initialState, World } from '#kernel';
 import { type BlobRow, type ChildBeginning, type Hash, type Stored, store } from '#ledger';
 import { begunWith, refOf, vectorOf } from './beginning.ts';
@@ -57,12 +57,33 @@ export interface Terms {
 
 const TASK_MAX = 65_536;
 
+const DELEGATION = form.options<DelegatedTask & SignedGrant & GrantToSign>({
+  task: form.any,
+  writ: form.any,
+  domain: form.any,
+  initial: form.any,
+  childTrajectoryId: form.any,
+  signed: form.any,
+  privateKey: form.any,
+  nonce: form.any,
+  subject: form.any,
+  actions: form.any,
+  scopes: form.any,
+  budget: form.any,
+  not_before: form.any,
+  expires: form.any,
+  max_depth: form.any,
+  require_approval: form.any,
+});
+export const CONCLUSION: Form = form.options<Conclusion>({ finalAnswer: form.any });
+
 /**
  * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `broken_start`; AuthorityError `bad_writ`,
- * `not_attenuated`, `wrong_key`, `bad_resource`; KernelError `invalid_state`
+ * `not_attenuated`, `wrong_key`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`
  */
 export function termsOf(input: DelegationInput, { parts, around }: Writer): Terms {
   if (typeof input !== 'object' || input === null) throw badIntent('it is an object');
+  requireForm(DELEGATION, input, 'input');
   const { task, writ } = input;
   if (typeof task !== 'string' || task === '' || task.length > TASK_MAX)
     throw badIntent(`it has a task, a text of 1 to ${TASK_MAX} characters`);

@@ -3,18 +3,20 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { canonicalize, contentHash, hashText } from '#canon';
 import { exportLines, importLines, integrateLog } from '#ledger';
+import { type Question as Asked, type FactRow, readWitness } from '#memory';
 import { attemptsOf, createOracle, type Question, systemClock, withinOf } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
 import { ANSWERS, type Answered, ATTEMPTS, answered, keyIn, OTHERS } from '../../tests/support/answered-of-her.ts';
 import { clinic } from '../../tests/support/clinic.ts';
-import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { nearBy, onEveryStore, type Place } from '../../tests/support/stores.ts';
 import { committed, WHO } from '../../tests/support/told-of-her.ts';
 import { ward as patients } from '../../tests/support/ward.ts';
-import { deepReplay, fsck, verifyStore } from './index.ts';
+import { deepReplay, fsck, type Memory, verifyStore } from './index.ts';
 
 const memory = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
 const entries = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:entry:*'] });
+const SINCE = '2026-01-01T00:00:00.000000Z';
 const IN_MEMORY = { url: 'memory:', open: () => openStore('memory:') };
 
 interface Ward extends Answered {
@@ -98,6 +100,83 @@ onEveryStore((stores) => {
     expect(foundIn(kept.join(), hashes)).toEqual([]);
     await store.close();
   });
+
+  near(
+    'what is said anew of who was erased, from the same source, is another question, whoever knew the vote',
+    async () => {
+      const store = await newPlace().open();
+      const clock = new HandClock();
+      const votes: string[] = [];
+      const choose = ({ members }: Asked): string => {
+        // The first time for the one that is not chosen again.
+        const { claim } = members.find(({ object }) => object === (votes.length === 0 ? 'can wait' : 'urgent'))!;
+        votes.push(claim);
+        return claim;
+      };
+      const opened = () =>
+        runtimeOver(store, [clinic], {
+          clock,
+          oracle: store,
+          judge: { oracle: createOracle({ store, clock, mode: 'record' }), choose },
+        });
+      const writ = writFor('nurse');
+      const trajectory = await opened().create(clinic, { trajectoryId: 't', writs: [writ] });
+      const memories = [trajectory, await opened().open('t', clinic)].map((each) =>
+        each.memory({ space: 'ward', writ }),
+      );
+      const triage = { subject: WHO, predicate: 'triage' };
+      /** What is believed then, and by which vote. */
+      const said = async (memory: Memory): Promise<unknown[]> => {
+        for (const object of ['can wait', 'urgent']) {
+          clock.forward(1_000);
+          await committed(memory.assert({ ...triage, object, valid: { from: SINCE }, source: `letter: ${object}` }));
+        }
+        const [{ object }] = (await memory.recall(triage)).facts as [FactRow];
+        const [lost] = await memory.history({ kind: 'audit' });
+        return [object, readWitness(lost!).judge];
+      };
+      const believed: unknown[] = [];
+      for (const memory of [...memories, memories[0]!]) {
+        believed.push(...(await said(memory)));
+        await committed(trajectory.erase(hers));
+      }
+      expect(believed.filter((_, n) => n % 2 === 0)).toEqual(['can wait', 'urgent', 'urgent']);
+      expect(new Set(believed).size).toBe(5);
+      expect(votes).toHaveLength(3);
+      for (const key of believed.filter((_, n) => n % 2 === 1))
+        expect(await store.oracleGet(key as string)).toMatchObject({ answer: '', erased_by: expect.any(String) });
+      await store.close();
+    },
+  );
+
+  near(
+    'what is said anew of who was erased, without a time of its own, is so since then and not since it was erased',
+    async () => {
+      const store = await newPlace().open();
+      const clock = new HandClock();
+      const choose = ({ members }: Asked): string => members.find(({ object }) => object === 'urgent')!.claim;
+      const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
+      const writ = writFor('nurse');
+      const assize = runtimeOver(store, [clinic], { clock, oracle: store, judge });
+      const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
+      const memory = trajectory.memory({ space: 'ward', writ });
+      const triage = { subject: WHO, predicate: 'triage' };
+      const times: string[] = [];
+      for (let round = 0; round < 3; round++) {
+        for (const object of ['can wait', 'urgent']) {
+          clock.forward(1_000);
+          await committed(memory.assert({ ...triage, object, source: `letter: ${object}` }));
+        }
+        const { valid_from, system_time_start } = (await memory.recall(triage)).facts[0]!;
+        expect(valid_from).toBe(system_time_start);
+        times.push(valid_from);
+        await committed(trajectory.erase(hers));
+      }
+      expect(times).toEqual([...new Set(times)].sort());
+      expect((await store.selfCheck?.()) ?? []).toEqual([]);
+      await store.close();
+    },
+  );
 
   test('what is erased is never asked and never taken in again, and who needs it is told so', async () => {
     const { store, trajectory, asked, vote, text } = await ward(newPlace());

@@ -563,12 +563,19 @@ describe('an erasure is not to be bent', () => {
     const later = await reopened(store);
     await later.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
     await everything(store);
-    expect(await importLines(early, linesOf(store))).toEqual({ entries: 3, imported: 1, beliefs: 0, unerased: 2 });
+    expect(await importLines(early, linesOf(store))).toEqual({
+      entries: 3,
+      imported: 1,
+      beliefs: 0,
+      marked: 0,
+      unerased: 2,
+    });
     expect(await early.blob(name)).toContain('David');
     expect(await importLines(early, linesOf(store), { erase: true })).toEqual({
       entries: 3,
       imported: 0,
       beliefs: 0,
+      marked: 0,
       unerased: 0,
     });
     expect(await early.blob(name)).toBeUndefined();

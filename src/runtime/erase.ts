@@ -10,11 +10,12 @@ import type { Proposals } from './propose.ts';
 import { randomHex } from './random-hex.ts';
 import type { Resolutions } from './resolve.ts';
 import type { Ruling } from './ruling.ts';
+import { scrubbed } from './scrubbed.ts';
 import { TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
 /**
- * What to erase, and by whose authority: places, entries, what is believed, or several of them. A member that there is not, or that is
+ * What to erase, and by whose authority: places, entries, what is believed, transactions of tools, or several of them. A member that there is not, or that is
  * undefined, is refused: one that is misspelled would be less erased than was meant.
  */
 export interface ErasureInput {
@@ -27,6 +28,11 @@ export interface ErasureInput {
    * `erase:memory:SPACE` of each space. A member that there is not, or that is undefined, is refused: less named would be more erased.
    */
   readonly beliefs?: readonly BelievedPlace[];
+  /**
+   * Transactions of tools of this trajectory, by epoch: what only the effect log has of them, such as of one that came to nothing. The writ
+   * must cover `erase:effects:EPOCH`. What they were given that a proposal names goes with that.
+   */
+  readonly transactions?: readonly number[];
   /** Why; it stays in the ledger for good. */
   readonly reason: string;
   /** With the action `assize.erase`, as in a proposal. */
@@ -40,13 +46,19 @@ export interface ErasureInput {
  * `left`: trajectories that do. Of others it is erased where it was written; this one is among them where `unmarked` names an entry.
  * `unmarked`: entries of this one that have a text of it in what they changed of the state, at places that are not sensitive or in names of
  * members, in the order in which they were written. Nothing erases those.
+ * `open`: epochs of transactions of tools that have not ended. What they were given and have answered, as far as no entry names it, may be
+ * needed yet, and stays until they have; then it is to be erased again. Not there where there is none.
  */
-export type ErasureRuling = Ruling & { readonly left?: readonly string[]; readonly unmarked?: readonly Hash[] };
+export type ErasureRuling = Ruling & {
+  readonly left?: readonly string[];
+  readonly unmarked?: readonly Hash[];
+  readonly open?: readonly number[];
+};
 
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
 const NAME_MAX = 512;
-/** Values and answers that one entry erases; the next one goes on. */
+/** Values, answers and texts of the effect log that one entry erases; the next one goes on. */
 const VALUES_MAX = 2_000;
 
 /** Erases what is sensitive: a proposal of the built-in action, whose arguments name what the trajectory has of it. */
@@ -98,7 +110,7 @@ export class Erasures {
           const gathered = this.#gather(input, wanted, found);
           const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
           if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-          const isRest = found.answers.length + found.values.length > VALUES_MAX;
+          const isRest = found.answers.length + found.logged.length + found.values.length > VALUES_MAX;
           if (ruling?.ruling === 'committed' && isRest) tries = -1;
           else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
         } finally {
@@ -108,7 +120,7 @@ export class Erasures {
       throw await writer.lost();
     });
     // Once for all entries that it took, and also where a later one of them was refused.
-    await this.#writer.around.store.scrub?.();
+    await scrubbed(this.#writer.around.store);
     return ruling;
   }
 
@@ -116,12 +128,14 @@ export class Erasures {
   async #told(
     ruling: Ruling,
     { beliefs }: Wanted,
-    { leftByNow }: Found,
+    { leftByNow, open }: Found,
     unmarked: readonly Hash[],
   ): Promise<ErasureRuling> {
-    if (ruling.ruling !== 'committed' || beliefs.length === 0) return ruling;
+    if (ruling.ruling !== 'committed') return ruling;
+    const told = open.length === 0 ? ruling : { ...ruling, open };
+    if (beliefs.length === 0) return told;
     const others = await leftByNow();
-    return { ...ruling, left: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
+    return { ...told, left: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
   }
 
   #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
@@ -130,11 +144,15 @@ export class Erasures {
     verified(around.verifier, writ, parts.writs.delegated);
     // They are found by what is erased after them.
     const answers = found.answers.slice(0, VALUES_MAX);
-    const values = found.values.slice(0, VALUES_MAX - answers.length);
-    const { at, entries } = wanted;
+    const logged = found.logged.slice(0, VALUES_MAX - answers.length);
+    const values = found.values.slice(0, VALUES_MAX - answers.length - logged.length);
+    const { at, entries, transactions } = wanted;
     const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
-    const logged = answers.length === 0 ? {} : { answers };
-    const args = { ...logged, at, ...beliefs, entries, reason: input.reason, values } as unknown as Json;
+    const answered = answers.length === 0 ? {} : { answers };
+    const named = logged.length === 0 ? {} : { logged };
+    const asked = transactions.length === 0 ? {} : { transactions };
+    const { reason } = input;
+    const args = { ...answered, at, ...beliefs, entries, ...named, reason, ...asked, values } as unknown as Json;
     const nonce = randomHex(around.random, 16);
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
@@ -150,27 +168,35 @@ export class Erasures {
   }
 }
 
-const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'reason', 'writ', 'principal']);
+const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
 
 function wantedBy(input: ErasureInput): Wanted {
   const unfit = ERASURE_INPUT(input);
   if (unfit?.at === '') throw badErasure('it is an object');
   if (unfit !== undefined) throw badErasure(`it has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
-  const { at = [], entries = [], beliefs = [], reason, principal = '', writ } = input;
+  const { at = [], entries = [], beliefs = [], transactions = [], reason, principal = '', writ } = input;
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
     throw badErasure(`say why, in 1 to ${REASON_MAX} characters`);
   if (typeof principal !== 'string') throw badErasure('a principal is a text');
   if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('name a writ');
-  const lists = [at, entries, beliefs];
+  const lists = [at, entries, beliefs, transactions];
   const named = lists.every(Array.isArray) ? lists.flat().length : 0;
-  if (named === 0) throw badErasure('name places, entries, or what is believed');
-  if (named > PLACES_MAX) throw badErasure(`name at most ${PLACES_MAX} places, entries and beliefs at once`);
+  if (named === 0) throw badErasure('name places, entries, what is believed, or transactions of tools');
+  if (named > PLACES_MAX)
+    throw badErasure(`name at most ${PLACES_MAX} places, entries, beliefs and transactions at once`);
   const odd = at.findIndex((place) => !isPlace(place));
   if (odd !== -1) throw badErasure(`${quoted(at[odd])} is no JSON pointer to a place in the state`);
   const unknown = entries.findIndex((id) => !isHash(id));
   if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is no id of an entry`);
+  if (!transactions.every((epoch) => Number.isSafeInteger(epoch) && epoch > 0))
+    throw badErasure('a transaction of tools is named by its epoch, a number from 1');
   const places = new Map(beliefs.map(believedPlace).map((place) => [JSON.stringify(place), place]));
-  return { at: [...new Set(at)], entries: [...new Set(entries)], beliefs: [...places.values()] };
+  return {
+    at: [...new Set(at)],
+    entries: [...new Set(entries)],
+    beliefs: [...places.values()],
+    transactions: [...new Set(transactions)],
+  };
 }
 
 const BELIEVED_PLACE = form.only(['space', 'subject', 'predicate', 'claim']);
@@ -216,7 +242,7 @@ function isPlace(pointer: unknown): boolean {
   }
 }
 
-async function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain: Domain): Promise<void> {
+async function checkFound({ at, entries, beliefs, transactions }: Wanted, found: Found, domain: Domain): Promise<void> {
   for (const place of at) {
     const above = sensitiveAbove(domain, place);
     if (above !== undefined)
@@ -227,22 +253,33 @@ async function checkFound({ at, entries, beliefs }: Wanted, found: Found, domain
   const missing = entries.find((id) => !found.entries.has(id));
   if (missing !== undefined)
     throw new RuntimeError('not_found', `This trajectory has no entry ${missing}; erase it where it stands.`);
+  const elsewhere = transactions.find((epoch) => !found.transactions.has(epoch));
+  if (elsewhere !== undefined)
+    throw new RuntimeError(
+      'not_found',
+      `The effect log of this store has no transaction ${elsewhere} of this trajectory; erase it where it was made.`,
+    );
   const [unknown] = found.unknown;
   if (unknown !== undefined)
     throw new RuntimeError('not_found', `Nobody has made the claim ${unknown.claim} of that subject there.`);
-  if (found.values.length + found.answers.length > 0) return;
+  if (found.values.length + found.answers.length + found.logged.length > 0) return;
   const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
-  const where = [...at, ...entries, ...spaces].join(', ');
+  const where = [...at, ...entries, ...spaces, ...transactions.map((epoch) => `transaction ${epoch}`)].join(', ');
   const left = await found.leftByNow();
   const others = left.length === 0 ? '' : ` Other trajectories have something of it: ${left.join(', ')}.`;
   const own =
     found.unmarked.length === 0
       ? ''
       : ` The state has texts of it that are not sensitive, by ${found.unmarked.join(', ')}.`;
+  const { open, unmarked } = found;
+  const yet =
+    open.length === 0
+      ? ''
+      : ` Transactions of tools that have not ended have something of it, which can be erased when they have: ${open.join(', ')}.`;
   throw new RuntimeError(
     'nothing_to_erase',
-    `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, and what is believed, can be erased.${others}${own}`,
-    { evidence: { left, unmarked: found.unmarked } },
+    `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, what is believed, and what tools were given and have answered can be erased.${others}${own}${yet}`,
+    { evidence: { left, unmarked, ...(open.length > 0 && { open }) } },
   );
 }
 

@@ -3,6 +3,7 @@ import { contains, type Domain, type Pattern } from '#kernel';
 import type { LedgerStore, Patch, RoleRef } from '#ledger';
 import {
   type ErasedBeliefs,
+  type ErasedLogged,
   type ErasedValue,
   type Hash,
   isBlobRef,
@@ -12,6 +13,7 @@ import {
   type Stored,
   saltedBy,
 } from '#ledger';
+import { LoggedSearch } from './effects/find-logged.ts';
 import {
   type BelievedPlace,
   BelievedSearch,
@@ -22,11 +24,15 @@ import {
 } from './memory/index.ts';
 import { answersNamedBy, answersThere, isOracleLog } from './observed-answers.ts';
 
-/** What is to be erased: all that is sensitive at or below places of the state, all that is in some entries, and what is believed. */
+/**
+ * What is to be erased: all that is sensitive at or below places of the state, all that is in some entries, what is believed, and what the
+ * effect log has of transactions of tools, by epoch.
+ */
 export interface Wanted {
   readonly at: readonly string[];
   readonly entries: readonly Hash[];
   readonly beliefs: readonly BelievedPlace[];
+  readonly transactions: readonly number[];
 }
 
 /** What was found, in how many entries. */
@@ -36,8 +42,14 @@ export interface Found {
   readonly length: number;
   /** Keys of the oracle log, of answers that are there and not erased. */
   readonly answers: readonly Hash[];
+  /** Texts of the effect log that no entry names. */
+  readonly logged: readonly ErasedLogged[];
+  /** Epochs of transactions of tools that have not ended, of which something can't go before they have. */
+  readonly open: readonly number[];
   /** Ids of those that were asked for and are in this trajectory. */
   readonly entries: ReadonlySet<Hash>;
+  /** Epochs of those transactions that were asked for and are of this trajectory. */
+  readonly transactions: ReadonlySet<number>;
   /** What was asked for of what is believed, as the entry has it. */
   readonly beliefs: readonly ErasedBeliefs[];
   /** Whose claim nobody has made. */
@@ -58,7 +70,8 @@ const PAGE = 500;
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
  * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
  * they wrote, or would have, was in them. So it is with what of the oracle log they observed, and attempts at that. Of what is believed
- * as `BelievedSearch` says, with what was written into the state from the same (`WrittenSearch`).
+ * as `BelievedSearch` says, with what was written into the state from the same (`WrittenSearch`). Of all of it also what tools were given
+ * and have answered, as `LoggedSearch` says.
  */
 export async function findErasable(
   store: LedgerStore,
@@ -68,6 +81,7 @@ export async function findErasable(
   domain: Domain,
 ): Promise<Found> {
   const search = new Search(wanted, domain);
+  const effects = new LoggedSearch(trajectoryId, wanted.transactions);
   const believed =
     wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
   const line = believed && (await new Lines(store).of(trajectoryId));
@@ -85,8 +99,10 @@ export async function findErasable(
       lists.push(isBlobRef(list) ? await replayer.values.patches(at(payload), list) : list);
     const patches = lists.flat();
     const replaced = believed === undefined ? [] : search.standingAt(patches);
-    search.take(id, payload, patches);
-    await believed?.take(at(payload), payload, { id, patches, replaced });
+    const isThere = search.take(id, payload, patches);
+    const isBelieved = (await believed?.take(at(payload), payload, { id, patches, replaced })) === true;
+    effects.learn(payload);
+    if (isThere || isBelieved) effects.take({ id, payload });
   });
   const found = () => foundBy(search, believed);
   const losing = await losingPartitions(
@@ -100,14 +116,26 @@ export async function findErasable(
   const answers = isOracleLog(store)
     ? await answersThere(store, new Set([...search.answers, ...(believed?.answers ?? [])]))
     : [];
+  const {
+    logged,
+    open,
+    values: told,
+  } = await effects.found(store, believed && ((text) => believed.isSomewhereIn(text)));
+  const chosen = found();
+  const hashes = new Set(chosen.map(({ hash }) => hash));
   const values: ErasedValue[] = [];
-  for (const value of found()) if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
+  // What others are found by goes last.
+  for (const value of [...told.filter(({ hash }) => !hashes.has(hash)), ...chosen])
+    if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
   const left = (await believed?.trajectoriesLeft()) ?? [];
   return {
     values,
     answers,
+    logged,
+    open,
     length,
     entries: search.entries,
+    transactions: effects.transactions,
     beliefs: believed?.partitions ?? [],
     unknown: believed?.unknown ?? [],
     losing,
@@ -166,13 +194,13 @@ class Search {
     this.#places = wanted.at.map((place) => ({ segments: parsePointer(place), append: false }));
   }
 
-  take(id: Hash, payload: Payload, patches: readonly Patch[]): void {
+  /** Whether the entry is one that is meant. */
+  take(id: Hash, payload: Payload, patches: readonly Patch[]): boolean {
     if (payload.kind === 'commit' || payload.kind === 'root') for (const patch of patches) this.#follow(patch);
     const inside = patches.filter(({ path }) => this.#wanted.at.some((place) => isWithin(path, place)));
     if (this.#wanted.entries.includes(id)) {
       this.entries.add(id);
       this.#choose(saltedBy(payload), payload.seq);
-      for (const key of answersNamedBy(payload)) this.answers.add(key);
     } else if (inside.length > 0 || this.#isFor(payload)) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
       // Its arguments and observations, and of the changes those that are meant.
@@ -180,8 +208,9 @@ class Search {
         saltedBy(payload).filter((hash) => !elsewhere.has(hash)),
         payload.seq,
       );
-      for (const key of answersNamedBy(payload)) this.answers.add(key);
-    }
+    } else return false;
+    for (const key of answersNamedBy(payload)) this.answers.add(key);
+    return true;
   }
 
   /** Whether a proposal was to write at these places or below, whatever it did write. */

@@ -37,6 +37,7 @@ export {
   httpWitness,
   type MadeCheckpoint,
   makeCheckpoint,
+  type NotCompared,
   proveEntry,
   readCheckpoint,
   readCheckpointFile,
@@ -62,6 +63,7 @@ export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGra
 export type { EffectAnswer } from './effects/answers.ts';
 export type { Frontier, LeftEffect } from './effects/effects.ts';
 export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
+export { madeElsewhere } from './effects/made-elsewhere.ts';
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
 export type { Transaction, TransactionIntent, Tried } from './effects/transaction.ts';
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
@@ -102,6 +104,7 @@ export {
   rebuildMemory,
   type SayingOptions,
   type Score,
+  type UnreadPartition,
 } from './memory/index.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
 export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';

@@ -17,7 +17,7 @@ import type {
   Stored,
   VectorItem,
 } from '#ledger';
-import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, REVOKE_ACTION } from '#ledger';
+import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, loggedErasedBy, REVOKE_ACTION } from '#ledger';
 import { costOf } from './effects/acting.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './kept.ts';
@@ -295,7 +295,7 @@ export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | '
   if (erasure === undefined) return undefined;
   const answers = answersErasedBy(erasure);
   return {
-    erased: erasure.values.map(({ hash }) => ({ hash, by: id })),
+    erased: [...erasure.values, ...loggedErasedBy(erasure)].map(({ hash }) => ({ hash, by: id })),
     ...(answers.length > 0 && { erasedAnswers: answers.map((key) => ({ key, by: id })) }),
   };
 }

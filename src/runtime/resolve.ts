@@ -33,7 +33,16 @@ import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
 import { type Believed, type LosingPartition, losingPartitions, NotRead, requireBeliefs } from './memory/index.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
-import { type ApprovalInput, checkedResolution, type RejectionInput, type Resolution, type Ruling } from './ruling.ts';
+import {
+  APPROVAL,
+  type ApprovalInput,
+  checkedResolution,
+  REJECTION,
+  type RejectionInput,
+  type Resolution,
+  type Ruling,
+} from './ruling.ts';
+import { scrubbed } from './scrubbed.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import { readWaiting } from './waiting.ts';
 import { type Prepared, TRIES_MAX, type Writer } from './writer.ts';
@@ -56,7 +65,7 @@ export class Resolutions {
 
   async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
     const writer = this.#writer;
-    const input = checkedResolution(given);
+    const input = checkedResolution(given, APPROVAL);
     let taken: TakenUp | undefined;
     let erases = false;
     let letGo: (() => void) | undefined;
@@ -153,7 +162,7 @@ export class Resolutions {
       async (ruling) => {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
         else await taken?.drop();
-        if (erases) await writer.around.store.scrub?.();
+        if (erases) await scrubbed(writer.around.store);
         return ruling;
       },
       async (error: unknown) => {
@@ -225,7 +234,7 @@ export class Resolutions {
 
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
     const writer = this.#writer;
-    const input = checkedResolution(given, ['principal', 'method', 'reason']);
+    const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       return (at) => {

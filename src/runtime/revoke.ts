@@ -1,5 +1,5 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
-import { contentHash, isAssizeError, type Json, maxInstant } from '#canon';
+import { contentHash, form, isAssizeError, type Json, maxInstant, requireForm } from '#canon';
 import { type Approved, type Authority, adjudicateRevocation, BUILT_IN_ROLE, REVOKE_ACTION } from '#kernel';
 import {
   type Chain,
@@ -49,6 +49,13 @@ export interface Carried {
   readonly trajectoryId: string;
   readonly error?: Error;
 }
+
+const REVOCATION = form.options<RevocationInput>({
+  writ: form.any,
+  reason: form.any,
+  by: form.any,
+  principal: form.any,
+});
 
 const REASON_MAX = 4_096;
 
@@ -302,6 +309,7 @@ function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefine
 /** A copy: what was checked stays what it is while others are waited for. */
 function checkedInput(given: RevocationInput): RevocationInput {
   if (typeof given !== 'object' || given === null) throw badRevocation('it is an object');
+  requireForm(REVOCATION, given, 'input');
   const input = { ...given };
   const { writ, reason, by, principal = '' } = input;
   if (!isGiven(writ)) throw badRevocation('name the writ to revoke');

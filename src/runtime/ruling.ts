@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError, type Form, form, requireForm } from '#canon';
 import { faultOfName, type PatchOperation } from '#kernel';
 import {
   approvalsOf,
@@ -68,14 +68,24 @@ export interface RejectionInput extends Resolution {
   readonly reason: string;
 }
 
+const RESOLUTION = { principal: form.any, method: form.any, digest: form.any, reason: form.any };
+export const REJECTION: Form = form.options<RejectionInput>(RESOLUTION);
+export const APPROVAL: Form = form.options<ApprovalInput>({
+  ...RESOLUTION,
+  override: form.any,
+  answers: form.any,
+  replacement: form.any,
+});
+
 /**
  * What goes into an entry must be what an entry may have, and is what was checked: a copy, whatever the caller makes of the input
  * while others are waited for.
  *
- * @throws RuntimeError `bad_intent`
+ * @throws RuntimeError `bad_intent`; ArgumentError `bad_argument`
  */
 export function checkedResolution<Input extends Resolution>(
   given: Input,
+  of: Form,
   texts: readonly string[] = ['principal', 'method'],
 ): Input {
   const input = { ...given };
@@ -89,6 +99,7 @@ export function checkedResolution<Input extends Resolution>(
       'bad_intent',
       'Answers are a list; each has the request that it answers, and the claim of its winner.',
     );
+  requireForm(of, input, 'input');
   const fault = faultOfName(input.principal);
   if (fault === undefined) return input;
   throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {

@@ -219,7 +219,8 @@ export class Trajectory<D extends Domain = Domain> {
    * id of that entry, as it was put up and as long as it would have.
    *
    * @throws RuntimeError `bad_intent`, `not_pending`, `effect_waits`, `digest_mismatch`, `frozen`, `bad_writ`; KernelError
-   * `unauthorised_counselor`, `approved_before`, `changed_since`, `override_needed`, `invalid_replacement`. Nothing is recorded then.
+   * `unauthorised_counselor`, `approved_before`, `changed_since`, `override_needed`, `invalid_replacement`;
+   * ArgumentError `bad_argument`. Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolutions.approve(pendingId, input);
@@ -246,7 +247,7 @@ export class Trajectory<D extends Domain = Domain> {
    * What other processes decide is seen when the store is looked at again, a few times a second.
    *
    * @throws RuntimeError `never_pending`, `still_pending` when the clock has come to `until`, `concluded` when the trajectory
-   * gave its final answer first, `conflict`, `clock_behind`; the signal's reason
+   * gave its final answer first, `conflict`, `clock_behind`; ArgumentError `bad_argument`; the signal's reason
    */
   awaitCounselor(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
     return this.#decisions.awaited(pendingId, options);
@@ -261,7 +262,7 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`, `frozen`, `exists`,
    * `idempotency_conflict`, `broken_start`, `domain_mismatch`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`;
-   * AuthorityError `not_attenuated`, `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`. Nothing is
+   * AuthorityError `not_attenuated`, `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`. Nothing is
    * recorded then, but for `commit_unknown`.
    */
   delegate(input: DelegationInput): Promise<Trajectory> {
@@ -297,7 +298,8 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * Where an open delegation could not be reached, `carried` says why: opening this trajectory, or revoking again, completes it.
    *
-   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`;
+   * ArgumentError `bad_argument`
    */
   revoke(input: RevocationInput): Promise<Revocation> {
     return this.#revocations.revoke(input);
@@ -335,7 +337,7 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @throws RuntimeError `not_delegated`, `still_delegated` when the child has open delegations itself,
    * `idempotency_conflict` when there is another final answer, `bad_intent`, `conflict`, `commit_unknown`, `clock_behind`, and
-   * what opening the child throws; CanonError for an answer that is not JSON
+   * what opening the child throws; CanonError for an answer that is not JSON; ArgumentError `bad_argument`
    */
   conclude(delegationId: Hash, conclusion?: Conclusion): Promise<EntryRow> {
     return this.#delegations.conclude(delegationId, conclusion);

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { deepReplay } from '#runtime';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
-import { intent, operator, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { ward } from '../../tests/support/ward.ts';
 import { AcceptedLog } from './accepted-log.ts';
 import { type Assize, backtest, type IfUnchanged, type Ruling, type Trajectory } from './index.ts';
@@ -393,7 +393,7 @@ test('a conflict is taken as recorded when the domain runs again, and the ledger
   const since = trajectory.head;
   await keep(trajectory, 1);
   await addIf(trajectory, { since, places: ['/data'] });
-  const options = { domains: [desk], anchors: [operator.publicKey] };
+  const options = { domains: [desk] };
   const replayed = await deepReplay(store, 't', options);
   expect(replayed).toMatchObject({ same: true, preserved: true, taken_as_recorded: { other: 1 } });
   const tried = await backtest(store, 't', { ...options, instead: [deskOf('footprint', '2')] });

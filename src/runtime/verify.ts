@@ -27,9 +27,10 @@ export interface VerifyOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-const VERIFY_OPTIONS = form.members({
+const VERIFY_OPTIONS = form.options<VerifyOptions>({
   trajectoryIds: form.optional(NAMES),
   threads: form.optional(form.number),
+  onProgress: form.any,
 });
 
 /** Below this many entries a second thread is not worth starting. */

@@ -119,13 +119,11 @@ function begun({ names, version }: FactWrite, { until, rows }: NonNullable<FactW
   return { names, version: version - 1, latest: until, open, since: until };
 }
 
-/** What is open after a change. */
-export function openAfter({ before, close, insert }: FactChange): Map<string, OpenRow> {
-  const open = new Map(before?.open);
+/** Makes of what was open what is after a change. In place: where much is open, each change of a long history would copy all of it. */
+export function changeOpen(open: Map<string, OpenRow>, { close, insert }: FactChange): void {
   for (const row of close) open.delete(factKey(row));
   for (const row of insert)
     if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.set(factKey(row), openRow(row));
-  return open;
 }
 
 /** What names a version within its partition. */
@@ -142,7 +140,7 @@ export function erasedText(hash: Hash): string {
   return `{"$erased":"${hash}"}`;
 }
 
-/** Whether it is what stands in place of one. */
+/** Whether it is what stands in place of one. Of a fact's object `erasedText` of its own content tells: anybody may say what looks like another's. */
 export function isErasedText(text: string): boolean {
   return /^\{"\$erased":"[0-9a-f]{64}"\}$/.test(text);
 }
@@ -249,13 +247,18 @@ function requireApart(write: FactWrite, state: FactState | undefined, close: rea
   const gone = new Set(close.map(factKey));
   requireBegunApart(write, gone);
   if (write.insert[0]?.cardinality !== 'single-valued') return;
-  const apart = [...(state?.open.values() ?? [])].filter((row) => !gone.has(factKey(row)));
-  for (const row of write.insert) {
-    if (row.row_kind !== 'current') continue;
-    if (apart.some((other) => overlap(other, row)))
+  const inserted = write.insert.filter(({ row_kind }) => row_kind === 'current');
+  for (const [n, row] of inserted.entries()) {
+    // Of what is open, which may be much, only the key of what overlaps is made.
+    const isTaken = (other: OpenRow): boolean => overlap(other, row) && !gone.has(factKey(other));
+    if (anyOf(state?.open.values() ?? [], isTaken) || inserted.some((other, i) => i < n && overlap(other, row)))
       throw misuse(write, 'is single-valued, and has a row to insert that overlaps another', row);
-    apart.push(row);
   }
+}
+
+function anyOf<T>(all: Iterable<T>, is: (one: T) => boolean): boolean {
+  for (const one of all) if (is(one)) return true;
+  return false;
 }
 
 /** What a branch begins with was believed beside each other, and may still be. @throws {StoreError} */

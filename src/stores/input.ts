@@ -14,6 +14,7 @@ import {
   type FactWrite,
   isHash,
   type LogStep,
+  type OpenEffectPage,
   type PartitionName,
   type PartitionRead,
   type RankedQuery,
@@ -469,6 +470,14 @@ export function checkEffectPage(page: EffectPage): void {
   const { before, limit, trajectoryId } = page;
   if (before !== undefined) checkEpoch(before);
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
+  if (trajectoryId !== undefined) checkText(trajectoryId, 'trajectory_id');
+}
+
+export function checkOpenPage(page: OpenEffectPage): void {
+  if (!isObject(page)) refuse('a page is an object', {});
+  const { after, limit, trajectoryId } = page;
+  if (after !== undefined && !isNumberFrom(0, after)) refuse('after must be a whole number', { after });
+  if (limit !== undefined && !isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
   if (trajectoryId !== undefined) checkText(trajectoryId, 'trajectory_id');
 }
 

@@ -3,6 +3,7 @@ import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } fro
 import type { OracleStore } from '#oracle';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
+import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './forms.ts';
 import { requireCheckpoint } from './guard.ts';
 import { MemoryStore } from './memory/index.ts';
 import type { PostgresOptions } from './postgres/index.ts';
@@ -17,7 +18,7 @@ export type Store = LedgerStore &
   FactStore &
   Partial<Followable>;
 
-/** As for `openSqlite` and `openPostgres`; what a store has no use for it does not look at. */
+/** As for `openSqlite` and `openPostgres`; what a store has no use for it does not look at, and what none has is refused. */
 export interface StoreOptions extends Omit<SqliteOptions, 'path'>, Omit<PostgresOptions, 'url'> {
   /**
    * The file that holds the store's last checkpoint: a store that is behind it, or apart from it, is not opened. Default for
@@ -36,7 +37,7 @@ export interface StoreOptions extends Omit<SqliteOptions, 'path'>, Omit<Postgres
  */
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
   requireForm(form.text, url, 'url');
-  requireForm(form.object, given, 'options');
+  requireForm(STORE_OPTIONS, given, 'options');
   const { checkpoint, ...options } = given;
   const store = await openByUrl(url, options);
   const file = checkpoint ?? checkpointFile(url);
@@ -64,11 +65,11 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
   const scheme = url.slice(0, colon + 1);
   const path = url.slice(colon + 1);
   if (scheme === 'sqlite:' && path !== '' && path !== ':memory:' && !path.startsWith('//')) {
-    return openSqlite({ ...options, path });
+    return openSqlite({ ...those(options, OF_SQLITE), path });
   }
   if (['postgres:', 'postgresql:'].includes(scheme) && path.startsWith('//')) {
     const { openPostgres } = await import('./postgres/index.ts');
-    return openPostgres({ ...options, url });
+    return openPostgres({ ...those(options, OF_POSTGRES), url });
   }
   if (scheme === 'memory:' && path === '') return new MemoryStore();
   // Only the scheme: the rest of a URL may hold a password.
@@ -77,4 +78,12 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
     `No store goes by a URL like this one (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}); write sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory: for a store that is not kept.`,
     { evidence: { scheme, known: ['sqlite:', 'postgres:', 'postgresql:', 'memory:'] } },
   );
+}
+
+/** Of the options, those of one store. */
+function those<Own extends object>(
+  options: StoreOptions,
+  own: Own,
+): Pick<StoreOptions, keyof Own & keyof StoreOptions> {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(own, name))) as never;
 }

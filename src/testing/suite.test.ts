@@ -171,6 +171,7 @@ const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'forgets transactions that have ended': ['a transaction is open until it is ended, and can be read for ever'],
   'has no page': [
     'transactions are listed from the youngest on, those that have ended too, in pages and by trajectory',
+    'those that are open are given by epoch, in pages and by trajectory',
   ],
   'opens again what has ended': ['a write that comes again changes nothing, whatever came after it'],
   'sorts numbers as texts': ['records are added in their places, also by writes that wait together'],

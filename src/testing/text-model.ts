@@ -40,8 +40,8 @@ export function ranked(
 }
 
 /** Whether a row says nothing any more, or of nobody. */
-export function isErased({ object, subject }: FactVersion): boolean {
-  return object.startsWith('{"$erased":') || subject.startsWith('{"$erased":');
+export function isErased({ object, subject, content }: FactVersion): boolean {
+  return object === `{"$erased":"${content.hash}"}` || subject.startsWith('{"$erased":');
 }
 
 /** Rows of one text have one name. What a branch has taken over is a text of its own. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { issueText, issueWords } from '#canon';
-import { EffectError } from '#effects';
+import { EffectError, inputMembers } from '#effects';
 
 /** A function, which is the caller's code and not looked at. */
 export const callback = z.custom<(...args: any[]) => any>((value) => typeof value === 'function', 'a function');
@@ -9,14 +9,43 @@ export const callback = z.custom<(...args: any[]) => any>((value) => typeof valu
 export const scopes = z.union([z.array(z.string()), callback]);
 
 /**
- * What a tool is made of, checked before anything of it is used.
+ * What a tool is made of, checked before anything of it is used. `byDefault` is the name of what may be made without one.
  *
  * @throws EffectError `invalid_tool`, naming the tool and what of it is wrong
  */
-export function readOptions<Schema extends z.ZodType>(schema: Schema, options: unknown): z.infer<Schema> {
+export function readOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  options: unknown,
+  byDefault?: string,
+): z.infer<Schema> {
   const read = schema.safeParse(options, { error: issueWords });
   if (read.success) return read.data;
-  throw invalidTool((options as { readonly name?: unknown } | null | undefined)?.name, issueText(read.error));
+  const name = (options as { readonly name?: unknown } | null | undefined)?.name ?? byDefault;
+  throw invalidTool(name, issueText(read.error) + membersOf(schema, read.error));
+}
+
+/** What is misspelled is one of these. */
+function membersOf(schema: z.ZodType, { issues: [first] }: z.ZodError): string {
+  const isUnknown = first?.code === 'unrecognized_keys' && first.path.length === 0;
+  return isUnknown && schema instanceof z.ZodObject ? `; there are ${Object.keys(schema.shape).join(', ')}` : '';
+}
+
+const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/**
+ * Refuses a template that names a member which no input can have: it could never be filled. `more`: what there is beside the input.
+ *
+ * @throws EffectError `invalid_tool`
+ */
+export function requireMembers(tool: string, part: string, template: unknown, input: z.ZodType, more = ''): void {
+  const members = inputMembers(input);
+  if (typeof template !== 'string' || members === undefined) return;
+  const stray = [...template.matchAll(MEMBER)]
+    .map(([, member]) => member!)
+    .find((member) => member !== more && !members.has(member));
+  if (stray === undefined) return;
+  const there = [...members].join(', ') || 'none';
+  throw invalidTool(tool, `its ${part} has {${stray}}, and its input has no such member; there are ${there}`);
 }
 
 export function invalidTool(name: unknown, what: string, cause?: unknown): EffectError {

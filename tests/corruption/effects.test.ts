@@ -1,12 +1,12 @@
 /** The effect log changed by hand beside a ledger that nobody has touched: `verify` compares the two. */
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, type LedgerStore, type LogStore } from '#ledger';
-import { verifyStore } from '#runtime';
+import { madeElsewhere, verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
 import { runCommand } from '../support/command.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
@@ -314,6 +314,43 @@ describe('a ledger that was imported with effects that are not settled', () => {
       };
       expect(await foundIn(sql("DELETE FROM blob WHERE text LIKE 'imported %'"))).toEqual(imported);
       expect(await foundIn(sql("UPDATE blob SET text = 'imported' WHERE text LIKE 'imported %'"))).toEqual(imported);
+    });
+
+    test('what an earlier version has imported is marked by another import that says so, and nothing that was made here', async () => {
+      const unmarked = "DELETE FROM blob WHERE text LIKE 'imported %'";
+      await foundIn(sql(unmarked));
+      const store = await openSqlite({ path: changed });
+      const from = await openSqlite({ path: whole });
+      const again = { cameBefore: madeElsewhere(store) };
+      expect((await importLines(store, linesOf(from))).marked).toBe(0);
+      expect(Object.keys(await invalid(store))).toEqual(['doubt', 'thrown', 'stuck']);
+      const { imported, marked } = await importLines(store, linesOf(from), again);
+      expect([imported, marked > 3]).toEqual([0, true]);
+      await from.close();
+      expect(await invalid(store)).toEqual({});
+      // Also by an export of its own, of which the log has what was made here.
+      expect(await importLines(store, linesOf(store), again)).toMatchObject({ imported: 0, marked: 0 });
+      expect(await invalid(store)).toEqual({});
+      await store.close();
+      // What was made here is missed, as before.
+      const db = new DatabaseSync(changed);
+      db.exec('DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record');
+      db.close();
+      const lost = await openSqlite({ path: changed });
+      expect(Object.keys(await invalid(lost))).toEqual(['here']);
+      await lost.close();
+    });
+
+    test('the command marks them with --mark', async () => {
+      await foundIn(sql("DELETE FROM blob WHERE text LIKE 'imported %'"));
+      const lines = join(folder, 'whole.jsonl');
+      const from = await openSqlite({ path: whole });
+      const texts: string[] = [];
+      for await (const text of linesOf(from)) texts.push(`${text}\n`);
+      await from.close();
+      writeFileSync(lines, texts.join(''));
+      const { code, out } = await runCommand(folder, `sqlite:${changed}`, 'import', lines, '--mark');
+      expect([code, out]).toEqual([0, expect.stringMatching(/entries that were here are marked as imported/)]);
     });
 
     test('who marks what was made here has to delete it from the log as well', async () => {

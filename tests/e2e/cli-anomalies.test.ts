@@ -54,28 +54,60 @@ describe('all that needs no server', () => {
 
   test('the grids have as many cells as those of the paper', () => {
     const sizes = (name: string) => tablesOf(name).map((table) => cellsOf(table).length);
-    expect(sizes('isolation')).toEqual([54, 36, 2]);
+    expect(sizes('isolation')).toEqual([54, 2, 36, 2]);
     expect(sizes('schema')).toEqual([12, 6]);
     expect(sizes('drift')).toEqual([36, 3]);
     expect(sizes('oracle')).toEqual([3 * 30, 4, 3 * 24]);
-    expect(sizes('bridge')).toEqual([12]);
+    expect(sizes('bridge')).toEqual([16]);
     expect(sizes('carriers')).toEqual([27, 3, 3]);
     expect(sizes('weakening')).toEqual([8]);
     expect(sizes('ablation')).toEqual([12]);
   });
 
   test('isolation: 32 cells are safe and 22 admit; A5A and N2 as printed stand beside', () => {
-    const [matrix, beside] = tablesOf('isolation');
+    const [matrix, counts, beside] = tablesOf('isolation');
     const figures = linesOf(matrix!).flat();
     expect([0, 1].map((figure) => figures.filter((one) => one === figure).length)).toEqual([32, 22]);
+    expect(linesOf(counts!)).toEqual([[32], [22]]);
     const lineOf = (start: string) => beside!.rows.find(({ keys }) => String(keys[0]).startsWith(start))!.cells;
     expect(lineOf('A5A as printed, the last read being of a third').map(({ measured }) => measured)).toEqual(
       Array(6).fill(0),
     );
-    expect(lineOf('N2 as printed').map(({ measured, paper }) => [measured, paper])).toEqual([
-      ...Array(4).fill([1, 1]),
-      ...Array(2).fill([1, 0]),
+    expect(lineOf('N2 as printed').map(({ measured }) => measured)).toEqual(Array(6).fill(1));
+  });
+
+  test('what stands in brackets is what the paper prints, and nothing that only follows from it', () => {
+    const printed = (name: string) => tablesOf(name).map((table) => cellsOf(table).map(({ paper }) => paper ?? '-'));
+    const none = (cells: number) => Array(cells).fill('-');
+    const times = (count: number, ...figures: unknown[]) => Array(count).fill(figures).flat();
+    // Table 23 and §4.5: of the matrix two counts, of the schema every cell, of a bridge three rates.
+    expect(printed('isolation')).toEqual([none(54), [32, 22], none(36), none(2)]);
+    expect(printed('schema')).toEqual([times(6, 1, 0), none(6)]);
+    expect(printed('drift')).toEqual([
+      [0.52, '-', 1, ...times(7, '-', '-', 1), ...times(4, 0, 0, 0)],
+      [0.7496, 0.7462, 0],
     ]);
+    expect(printed('bridge')).toEqual([[...times(3, '-', '-', '-', 1), ...none(4)]]);
+    expect(printed('composition')).toEqual([
+      [...none(25), 193, '-', 311, '-', '-', 2_219, '-', 5_965, '-', '-'],
+      none(30),
+      ['RC', 'SI', 'RC+cb', 'SRp', 'SI', 'SI', 'SI+cb', 'SRp', 'RC+cb', 'SI+cb', 'RC+cb', 'SRp+cb'].concat([
+        ...['SRp', 'SRp', 'SRp+cb', 'SRp'],
+      ]),
+      none(2),
+    ]);
+    // Figures 5 and 6: no single cell of the first, of the second the line at 1 and where the others end.
+    expect(printed('oracle')).toEqual([
+      none(90),
+      [0.0166, 0.1114, 29, 0.98],
+      [...times(23, 1, '-', '-'), 1, 0.06, '-'],
+    ]);
+    // Tables 5 and 22: matched, off target, recall.
+    expect(printed('carriers')).toEqual([times(3, 1, 0, 0, 0, 1, 0, 0, 0, 1), [1, 1, 0], [106 / 375, 1, 0]]);
+    // Table 9, Proposition 14 and Lemma 5 have words alone.
+    expect(printed('weakening')).toEqual([none(8)]);
+    expect(printed('confluence')).toEqual([none(57)]);
+    expect(printed('prompts')).toEqual([[0, 0.07, 0.01, 0.61].flatMap((unstable) => [unstable, ...none(5)])]);
   });
 
   test('composition: 193 and 311, 2,219 and 5,965, and Table 10', () => {
@@ -190,7 +222,7 @@ test('as text it names what was left out, and draws what has a plot', async () =
   );
 });
 
-test.each([
+test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   ['a name that is none', ['isolate'], /There is no experiment isolate; there are verdicts, isolation, /],
   ['a seed that is no number', ['weakening', '--seed', 'x'], /whole number/],
   ['no runs', ['weakening', '--runs', '0'], /whole number from 1/],
@@ -202,7 +234,17 @@ test.each([
     /--postgres is for the experiments lattice, /,
   ],
   ['a store, as none is opened', ['weakening', '--store', 'memory:'], /unknown option '--store'/],
-  ['too many schedules', ['bridge', '--runs', '2000000'], /schedules/],
+  ...EXPERIMENTS.filter(({ uses = ['runs'] }) => uses.includes('runs')).map(
+    ({ name }) =>
+      [
+        `too many runs of ${name}`,
+        [name, '--runs', '1000001'],
+        /--runs <number>.*from 1 to 1000000, in digits/,
+      ] as const,
+  ),
+  ['runs in powers of ten', ['drift', '--runs', '1e8'], /--runs <number>.*in digits/],
+  ['peers in a file', ['verdicts', '--peers', '/dev/null'], /--peers \/dev\/null has no mem0ai/],
+  ['images where no folder can be made', ['drift', '--svg', '/proc/x'], /--svg \/proc\/x can't be written: /],
 ])('%s is refused', async (_, args, saying) => {
   const { code, out, err } = await assize(...args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -254,7 +296,7 @@ describe('a cell that is not what it has to be', () => {
     expect(out).toMatch(/^wrong +0\.5 ≠1 \[1\]$/m);
     expect(out).toMatch(/^sound +1 \[0\]$/m);
     expect(out).toMatch(/^1 cell marked with ≠/m);
-    expect(out).toMatch(/^served was not run: it needs a PostgreSQL server; name one with --postgres\.$/m);
+    expect(out).toMatch(/^served was not run: it needs a PostgreSQL server; name one with --postgres postgres:/m);
   });
 
   test('is counted in the document', async () => {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqlTool } from 'assize/tools/sql';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { DidNothing, declareTool, type Sink } from '#effects';
+import { DidNothing, declareTool, NoAnswer, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { seededRandom } from '#oracle';
 import type { Assize } from '#runtime';
@@ -14,6 +14,7 @@ import { runCommand } from '../support/command.ts';
 import { orders } from '../support/effects-failing.ts';
 import { tally } from '../support/effects-stage.ts';
 import { operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { treated, ZOE } from '../support/treated.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
@@ -545,6 +546,31 @@ describe('list', () => {
       expect((await json(0, 'list', '--epoch', '1')).proposals_waiting).toBeUndefined();
     });
 
+    test('is erased by the number of its transaction, and told as that', async () => {
+      const store = await openSqlite({ path: url.slice('sqlite:'.length) });
+      const { assize: runtime, go } = await treated(store);
+      const epoch = await go('branch', ZOE);
+      await runtime.close();
+      await store.close();
+      const [domain, key] = [join(folder, 'treated.ts'), join(folder, 'operator.key')];
+      writeFileSync(domain, `export { treatments } from '${join(root, 'tests/support/treated.ts')}';`);
+      writeFileSync(key, operator.privateKey, { mode: 0o600 });
+      writeFileSync(join(folder, 'world.db.anchors.json'), JSON.stringify([operator.publicKey]));
+      const erase = (...args: string[]) =>
+        runCommand(folder, url, 'erase', 't', '--reason', 'asked for', '--key', key, '--domain', domain, ...args);
+      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act left {"is":"left-branch-p1-zq"}\n`);
+      const { code, out, err } = await erase('--transaction', `${epoch}`);
+      expect(code, err).toBe(0);
+      const [, by] =
+        /^erased 0 values of 0 entries and 3 texts of the effect log, by ([0-9a-f]{12}), t seq \d+\n$/.exec(out)!;
+      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act left what was erased by ${by}\n`);
+      expect((await erase('--transaction', '0')).err).toMatch(/It must be a whole number from 1/);
+      const none = await erase('--transaction', '99', '--json');
+      expect(none.code).not.toBe(0);
+      expect(none.err).toMatch(/no transaction 99 of this trajectory/);
+      expect((await runCommand(folder, url, 'fsck')).code).toBe(0);
+    });
+
     test('is told as erased, or not there, where it is that; and whatever is wrong with the ledger', async () => {
       await made();
       const db = new DatabaseSync(url.slice('sqlite:'.length));
@@ -606,6 +632,7 @@ describe('list', () => {
     const { transactions } = await json(0, 'list');
     expect(transactions[0].effects[0]).toMatchObject({
       phase: 'unresolved',
+      why: 'answers_otherwise',
       differs: { salted: true, value: { told: { n: 1 }, answer: { n: 2 } } },
     });
     bank.close();
@@ -648,14 +675,14 @@ describe('list', () => {
     expect(await epochs('--all')).toEqual([4, 3, 2, 1]);
     expect(await epochs('orders', '--all')).toEqual([2, 1]);
     expect(await epochs('orders', '--all', '--before', '2')).toEqual([1]);
-    for (const args of [
-      ['--limit', '3'],
-      ['--before', '3'],
-      ['--all', '--epoch', '2'],
-    ]) {
+    for (const [args, saying] of [
+      [['--limit', '3'], '--limit and --before are for the list of all transactions; give --all with them'],
+      [['--before', '3', '--epoch', '2'], 'give --all with them'],
+      [['--all', '--epoch', '2'], '--all lists all transactions, and --epoch one'],
+    ] as const) {
       const refused = await assize('list', ...args);
       expect([refused.code, refused.out]).toEqual([2, '']);
-      expect(refused.err).toContain('limit and before are for all transactions');
+      expect(refused.err).toContain(saying);
     }
   });
 
@@ -675,9 +702,13 @@ describe('recover', () => {
   test('finishes what was left, with the tools of a file', async () => {
     await crashed();
     expect(sent('bob')).toBe(false);
+    expect((await assize('list')).out).toMatch(
+      /\nTransaction 1 has not ended\. If no process is at work there any more:\nassize effects recover --tools FILE\n$/,
+    );
     const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
     expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
+    expect((await assize('list', '--all')).out).not.toContain('recover');
     expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], left: [] });
     expect(readFileSync(join(folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
@@ -728,10 +759,16 @@ describe('recover', () => {
   });
 
   test('says what waits for a person', async () => {
-    await inDoubt(true);
+    await written(
+      mail('blind', () => {
+        throw new NoAnswer('the line went dead', { why: 'line_dead' });
+      }),
+    );
     const { code, out } = await assize('recover', '--tools', toolsFile('blind'));
     expect(code).toBe(1);
-    expect(out).toMatch(/^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*1 effect waits for a person/);
+    expect(out).toMatch(
+      /^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*\n1 0 mail\.send waits since: line_dead\n[\s\S]*1 effect waits for a person/,
+    );
   });
 
   test('does not wait for ever for another process that is at work', async () => {
@@ -783,7 +820,10 @@ describe('resolve', () => {
     await inDoubt(false);
     const tools = ['--tools', toolsFile('blind')];
     const doubtful = await assize('resolve', '1', '0', '--as', 'retry', ...found, ...tools);
-    expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining('trying again may do it twice')]);
+    const saying = 'trying again may do it twice; say so with --confirm.';
+    expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining(saying)]);
+    const nobody = await assize('resolve', '1', '0', '--as', 'retry', '--evidence', 'none', '--by', ' ');
+    expect([nobody.code, nobody.err]).toEqual([2, expect.stringMatching(/'--by <who>'.* It says who decides/)]);
     expect(sent('bob')).toBe(false);
     expect(await json(0, 'resolve', '1', '0', '--as', 'retry', '--confirm', ...found, ...tools)).toMatchObject({
       epoch: 1,

@@ -110,7 +110,14 @@ test('a memory has a command of its own for it', async () => {
     return ['drug', 'allergy', 'weight'].filter((predicate) => bytes.includes(`${predicate} of p1`));
   };
   expect(left()).toEqual(['drug', 'allergy', 'weight']);
-  const claim = await forget('--predicate', 'weight', '--claim', weight!.lineage);
+  const shown = await assize('memory', 'explain', '--space', 'a/b', '--subject', 'p/1', '--predicate', 'weight');
+  expect(shown.out).toContain(weight!.lineage.slice(0, 12));
+  for (const [typed, saying] of [
+    ['weight', /'weight' is no claim's id: give the first 8 to 64 hex digits, as assize memory explain/],
+    ['00000000', /Nobody has made a claim 00000000 of p\/1 there; assize memory explain shows claims/],
+  ] as const)
+    expect(await forget('--claim', typed)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(saying) });
+  const claim = await forget('--predicate', 'weight', '--claim', weight!.lineage.slice(0, 12));
   expect(claim, claim.err).toMatchObject({ code: 0, out: expect.stringMatching(/^erased \d values? of 1 entry, by /) });
   expect(left()).toEqual(['drug', 'allergy']);
   expect((await forget('--predicate', 'drug')).code).toBe(0);

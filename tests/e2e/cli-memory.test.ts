@@ -240,6 +240,28 @@ test('who lost is shown, and explained down to the entries; control characters a
   expect(byId.fact).toEqual(explained.fact);
 });
 
+test('who only ever lost, and what is left over, is explained by its id as it is shown', async () => {
+  const said = (object: string, confidence: string, from: string, to: string): string[] =>
+    say('assert', 'weight', ...['--object', object, '--confidence', confidence, '--from', from, '--to', to]);
+  await json(0, ...said('79 kg', '0.5', '2026-03-01', 'open'));
+  await json(0, ...said('97 kg', '0.1', '2026-03-05', '2026-03-08'));
+  await json(0, ...said('80 kg', '0.9', '2026-03-10', '2026-03-12'));
+  const { out } = await assize(...read('recall', '--valid', 'any', '--kind', 'all'));
+  const shown = (row: RegExp): string =>
+    out
+      .split('\n')
+      .find((each) => row.test(each))!
+      .split(' ')[0]!;
+  const ids = [shown(/97 kg lost to 79 kg/), shown(/79 kg .* 2026-03-12 to open/)];
+  expect(ids.map((id) => id.split('::').length)).toEqual([4, 3]);
+  const told = await Promise.all(ids.map((id) => assize(...read('explain', '--fact', id, '--valid', 'any'))));
+  expect(told.map(({ code, out }) => [code, out.split('\n')[0]])).toEqual([
+    [0, 'patient 7 weight 97 kg lost to 79 kg, valid 2026-03-05 to 2026-03-08'],
+    [0, 'patient 7 weight 79 kg, valid 2026-03-12 to open'],
+  ]);
+  expect(told[0]!.out).toMatch(/^lost +97 kg +0\.1 /m);
+});
+
 test('the same from the same source is said once', async () => {
   const heard = say('assert', 'allergy', '--object', 'nuts', '--source', 'letter 12');
   await json(0, ...heard);
@@ -475,6 +497,24 @@ test('an import that is made again puts up nothing that waits, whatever the batc
   expect(anew.others[0].entry_id).not.toBe(waits);
 });
 
+test('a line may say that something was always so, or has no end', async () => {
+  const always = { subject: 'p', predicate: 'diagnosis', object: 'flu', from: 'open', to: 'open' };
+  await json(0, 'memory', 'import', file('always.jsonl', always), 'notes', '--space', 'ward-3', ...AUTHORITY);
+  const { facts } = await json(0, 'memory', 'recall', '--space', 'ward-3', '--valid', '0001-01-01');
+  expect(facts.map(({ object }: { object: string }) => object)).toEqual(['flu']);
+});
+
+test('a batch that no entry holds is halved until one does, also where it is imported again', async () => {
+  const day = (n: number): string => new Date(Date.UTC(2025, 0, 1 + n)).toISOString().slice(0, 10);
+  const lines = Array.from({ length: 80 }, (_, n) => ({
+    ...{ subject: 'patient 1', predicate: 'takes', object: `drug ${n}` },
+    ...{ from: day(n), to: day(n + 80) },
+  }));
+  const load = ['memory', 'import', file('staggered.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
+  expect(await json(0, ...load)).toMatchObject({ committed: 80, commits: 4, others: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, others: [] });
+});
+
 test('two imports of one file at once put up each of its lines once, and both name it', async () => {
   const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
   const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];
@@ -490,6 +530,27 @@ test('two imports of one file at once put up each of its lines once, and both na
   expect(ids).toHaveLength(subjects.length);
   expect(others).toEqual(ids);
   expect((await json(0, 'pending')).pending).toHaveLength(subjects.length);
+});
+
+test('what a damaged entry has changed is named as not compared', async () => {
+  await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  await json(0, ...say('assert', 'weight', '--object', '80', '--from', '2026-03-01'));
+  expect(await json(0, 'fsck')).not.toHaveProperty('notCompared');
+  const db = new DatabaseSync(join(folder, 'ward.db'));
+  db.exec(`UPDATE entry SET payload = payload || ' '
+    WHERE position = (SELECT max(position) FROM entry WHERE payload LIKE '%"beliefs":[{%')`);
+  db.close();
+  expect(await assize('fsck')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(
+      /not compared: what is believed in 1 partition, .*\n {2}ward-3, patient 7, weight: version 1, read to 0\n/,
+    ),
+  });
+  expect(await json(1, 'fsck')).toMatchObject({
+    valid: false,
+    faults: [],
+    notCompared: { partitions: 1, examples: [{ subject: 'patient 7', predicate: 'weight', version: 1, readTo: 0 }] },
+  });
 });
 
 test('facts are made anew, and compared; an export brings them into another store; fsck finds what differs', async () => {
@@ -758,7 +819,8 @@ test.each<[string, unknown, RegExp]>([
   ['an empty subject', { ...good, subject: '' }, /line 2: .*subject/],
   ['a subject that is not composed', { ...good, subject: 'e\u0301' }, /line 2: .*NFC/],
   ['a predicate of nobody', { ...good, predicate: 'likes' }, /line 2: .*no predicate "likes"/],
-  ['no instant', { ...good, from: 'monday' }, /line 2: /],
+  ['no instant', { ...good, from: 'monday' }, /line 2: \/from: /],
+  ['no such end', { ...good, to: '2026-02-30' }, /line 2: \/to: .*no such day/],
   ['a period that is reversed', { ...good, from: '2026-02-02', to: '2026-02-01' }, /line 2: .*ends after it begins/],
   ['a period that is empty', { ...good, from: '2026-02-02', to: '2026-02-02' }, /line 2: .*no instant/],
   ['what ended before it began now', { ...good, to: '2020-01-01' }, /line 2: .*ends in the past/],

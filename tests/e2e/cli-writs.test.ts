@@ -93,9 +93,16 @@ test('key: made for its owner’s eyes, never overwritten', async () => {
   expect(statSync(at('new.key')).mode & 0o777).toBe(0o600);
   const text = readFileSync(at('new.key'), 'utf8');
   expect(generateKeys(Buffer.from(text.trim(), 'hex')).publicKey).toBe(out.trim());
-  expect(await assize('key', 'new.key')).toMatchObject({ code: 2, err: expect.stringContaining('never overwritten') });
+  // Typed again it says the same, so that a script that begins with it can be run again.
+  expect(await assize('key', 'new.key')).toEqual({ code: 0, out, err: '' });
   expect(readFileSync(at('new.key'), 'utf8')).toBe(text);
-  expect(await json(0, 'key', 'other.key')).toMatchObject({ private_file: 'other.key' });
+  const other = await json(0, 'key', 'other.key');
+  expect(other).toMatchObject({ private_file: 'other.key', made: true });
+  expect(await json(0, 'key', 'other.key')).toEqual({ ...other, made: false });
+  writeFileSync(at('other.txt'), 'no key');
+  const refused = await assize('key', 'other.txt');
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('other.txt is no private key') });
+  expect(readFileSync(at('other.txt'), 'utf8')).toBe('no key');
 });
 
 test('issue: from options, or from a file that options go before', async () => {

@@ -46,6 +46,10 @@ const COMMANDS = [
   'memory import',
   'memory extract',
   'memory rebuild',
+  'memory erase',
+  'effects list',
+  'effects recover',
+  'effects resolve',
   'derived',
   'oracle',
   'erase',
@@ -66,6 +70,9 @@ const COMMANDS = [
   'import',
   'bench',
 ];
+
+/** Those that open none. */
+const STORELESS = ['faults', 'anomalies'];
 
 /** A till: payments over 100 need the boss, more than 1,000 in all is refused. With a ledger that has one of each ruling. */
 const TILL = `
@@ -185,16 +192,28 @@ async function entries(...store: string[]): Promise<{ id: string; kind: string; 
 }
 
 describe('the command line', () => {
-  test('every command explains itself', async () => {
-    const helps = await Promise.all(COMMANDS.map((command) => assize(...command.split(' '), '--help')));
-    for (const { code, out, err } of helps) {
+  test('every command explains itself, in lines of 80 columns', async () => {
+    const all = [...COMMANDS, ...STORELESS];
+    const helps = await Promise.all(all.map((command) => assize(...command.split(' '), '--help')));
+    for (const [i, { code, out, err }] of helps.entries()) {
       expect({ code, err }).toEqual({ code: 0, err: '' });
-      for (const part of ['--json', '--store', '--help', 'Exit codes:']) expect(out).toContain(part);
+      const store = STORELESS.includes(all[i]!) ? [] : ['--store'];
+      for (const part of ['--json', ...store, '-h, --help', 'Exit codes:']) expect(out).toContain(part);
       expect(out).not.toContain(String(Number.MAX_SAFE_INTEGER));
-      // Where a term is too long, nothing beside it is wrapped.
-      const options = out.split('\n').filter((line) => /^ {2}-/.test(line));
-      expect(options.filter((line) => line.length > 80)).toEqual([]);
+      expect(
+        out.split('\n').filter((line) => line.length > 80),
+        all[i],
+      ).toEqual([]);
     }
+    expect(await assize('writ', 'key', '-h')).toEqual(helps[all.indexOf('writ key')]);
+  });
+
+  test('help says which options are required', async () => {
+    const { out } = await assize('memory', 'retract', '--help');
+    const required = [...out.matchAll(/^ {2}(--[a-z]+) (?:(?!\n {2}-)[\s\S])*?\(required\)$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(required).toEqual(['--subject', '--predicate', '--from', '--to', '--space']);
   });
 
   test('the help of adjudicate shows how runs and how advisories are brought', async () => {
@@ -678,7 +697,11 @@ describe('adjudicate', () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 300));
     child.kill('SIGINT');
-    expect(await over).toMatchObject({ code: 130, out: '', err: expect.stringMatching(/^assize: Stopped by SIGINT/m) });
+    expect(await over).toMatchObject({
+      code: 130,
+      out: '',
+      err: expect.stringMatching(/^assize: Stopped by SIGINT; what was committed until then stays\.$/m),
+    });
     expect(readdirSync(folder).filter((name) => name.endsWith('-wal'))).toEqual([]);
     expect((await json(0, 'verify', '--store', 'sqlite:./a.db')).valid).toBe(true);
   });
@@ -940,6 +963,15 @@ describe('no store', () => {
     file('keys.json', `["${'3d'.repeat(31)}01"]`);
     await refused(args, /There is no store at .*assize\.db/);
     expect(readdirSync(folder)).toEqual(['keys.json']);
+  });
+
+  test('a file of anchors that is not there is said to be that', async () => {
+    const store = till();
+    const id = (await entries(...store)).at(-1)?.id as string;
+    await refused(
+      ['approve', id, '--as', 'boss:x', '--domain', 'till.ts', '--anchors', 'none.json', ...store],
+      /The anchors can't be read: there is no such file \(none\.json\)/,
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
@@ -53,7 +53,13 @@ test('its commands run one after another, and print what stands below them', asy
   for (const { says, code } of blocksOf('memory.md')) {
     if (says === 'sh begin') {
       const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${code}`;
-      execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+      const begin = (): void => {
+        execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+      };
+      begin();
+      const anchors = readFileSync(join(folder, 'ward.db.anchors.json'), 'utf8');
+      begin();
+      expect(readFileSync(join(folder, 'ward.db.anchors.json'), 'utf8'), 'again').toBe(anchors);
     }
     if (says === 'sh approve') {
       const [{ id, questions }] = JSON.parse(await assize('assize pending --json')).pending;

@@ -534,7 +534,19 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
       const world = new World(sort);
       const other = await world.process({ leaseMs: PATIENT_MS });
       const dying = await world.process({ steps: new Steps(endAt), leaseMs: LEASE_MS });
-      await Promise.race([work(dying).then(() => dying.assize.close()), dying.steps.ended]);
+      const worked = work(dying).then(() => dying.assize.close());
+      const isLost = await Promise.race([worked, dying.steps.ended]).then(
+        () => false,
+        (error) => {
+          if (error.code === 'tenure_lost') return true;
+          throw error;
+        },
+      );
+      // A machine that is so busy has another process take over before this one ends: the same step again.
+      if (isLost && !dying.steps.isDead) {
+        endAt--;
+        continue;
+      }
       if (!dying.steps.isDead) break;
       await other.trajectory.transaction({ ...all, writes: ['test:else'] }, (tx) =>
         tx.propose({ ...COUNT, args: 'other' }),

@@ -5,7 +5,7 @@ import type { Delivery } from '#effects';
 import type { LeftEffect } from '#runtime';
 import { MemoryStore } from '#stores';
 import { Steps, storeOf, tally } from '../support/effects-stage.ts';
-import { diskOf, listing, newFolder, put } from '../support/files-stage.ts';
+import { diskOf, type Listing, listing, newFolder, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 // A crash at every step of a transaction that changes files, also in the middle of writing one, and again at every step of what
@@ -29,6 +29,8 @@ const NEW = {
   'sub/deep/': '',
   'sub/deep/d.txt': '644 old d',
 };
+
+const CHAINED = { 'a.txt': '600 old a', 'c.txt': '644 again' };
 
 class World {
   readonly store = new MemoryStore();
@@ -69,10 +71,25 @@ class World {
     });
   }
 
-  async check(left: readonly LeftEffect[]): Promise<'old' | 'new'> {
+  /** The same files more than once: each call finds what the one before has left. */
+  async chain(assize: Assize, args = 'order'): Promise<void> {
+    const trajectory = await assize.open('t');
+    const writes = [fileScope(this.root, '.', true)];
+    await trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
+      await tx.call('files.delete', { path: 'c.txt' });
+      await tx.call('files.write', { path: 'c.txt', content: 'again' });
+      await tx.call('files.move', { from: 'a.txt', to: 'b.txt' });
+      await tx.call('files.move', { from: 'b.txt', to: 'a.txt' });
+      await tx.call('files.move', { from: 'd.txt', to: 'e.txt' });
+      await tx.call('files.delete', { path: 'e.txt' });
+      tx.propose({ action: 'count', role: 'counter', args });
+    });
+  }
+
+  async check(left: readonly LeftEffect[], then: Listing = NEW): Promise<'old' | 'new'> {
     const committed = (await this.store.entries('t')).some(({ kind }) => kind === 'commit');
     expect(left).toEqual([]);
-    expect(listing(this.root)).toEqual(committed ? NEW : OLD);
+    expect(listing(this.root)).toEqual(committed ? then : OLD);
     return committed ? 'new' : 'old';
   }
 }
@@ -104,6 +121,22 @@ describe.each(['buffered', 'externalised'] as const)('files that are changed %s'
       expect(await world.check(await recovered(world))).toBe('old');
       if (!isDead) break;
     }
+  });
+
+  test.each(['order', 'forbidden'])('and where each call finds what the one before has left: %s', async (args) => {
+    const outcomes = new Set<string>();
+    // One in five of the steps: no call has so few.
+    for (let endAt = 1; ; endAt += 5) {
+      const world = new World(delivery);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.chain(assize, args));
+      // Who recovers it may crash, too, and leave some of it for the next.
+      await world.process(1 + ((endAt * 7) % 61), (assize) => assize.recoverEffects());
+      outcomes.add(await world.check(await recovered(world), CHAINED));
+      rmSync(made.pop()!, { recursive: true });
+      if (!isDead) break;
+    }
+    expect([...outcomes].sort()).toEqual(args === 'order' ? ['new', 'old'] : ['old']);
   });
 
   test('and so does another crash at any step of the recovery', async () => {

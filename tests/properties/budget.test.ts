@@ -8,7 +8,8 @@ import { Assize, generateKeys, issueWrit, openStore, type Ruling, type Store, ty
 import { budget } from 'assize/domains/budget';
 import { type Domain, defineDomain } from 'assize/kernel';
 import { applyPatches, type CommitPayload, fresh, type Patch, Replayer, verifyTrajectory } from 'assize/ledger';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
+import { expect } from '../support/quick-expect.ts';
 
 const CAP = 100_000;
 
@@ -48,7 +49,7 @@ describe.each(['one runtime', 'a runtime each'] as const)('%s', (setting) => {
     let schedules = 0;
     for (const schedule of interleavings(plan)) {
       const { rulings, trajectoryId } = await bench.run(plan, schedule);
-      expect(rulings).toHaveLength(plan.agents * plan.rounds);
+      expect(rulings.length).toBe(plan.agents * plan.rounds);
       await expectSound(bench.store, trajectoryId, rulings);
       schedules++;
     }
@@ -62,7 +63,7 @@ describe.each(['one runtime', 'a runtime each'] as const)('%s', (setting) => {
     let schedules = 0;
     for (const schedule of interleavings(plan)) {
       const { rulings, trajectoryId } = await bench.run(plan, schedule, { twice: true });
-      expect(rulings).toHaveLength(6);
+      expect(rulings.length).toBe(6);
       await expectSound(bench.store, trajectoryId, rulings);
       schedules++;
     }

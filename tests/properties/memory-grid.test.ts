@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect as plain, test } from 'vitest';
 import { z } from 'zod';
 import { addMicros, type Instant } from '#canon';
 import { defineDomain } from '#kernel';
@@ -18,6 +18,7 @@ import { type AssertInput, checkMemory, type Memory, type Ruling, type Trajector
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
 import { CELLS, type Deed, type Judge, MemoryModel, type Rules, type Said } from '../support/memory-model.ts';
+import { expect } from '../support/quick-expect.ts';
 import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
 
@@ -117,14 +118,15 @@ const EVERYTHING: readonly Tick[] = [
     say(3, 10, 'none', 0.5),
     say(0, 12, 'aspirin', 0.5),
   ),
-  tick('correct', 0, say(2, 5, 'aspirin', 1)),
+  { ...tick('correct', 0, say(2, 5, 'aspirin', 1), say(2, 5, 'penicillin', 1)), isNamed: false },
   // A duplicate, of what stands and within one batch.
   tick('assert', 1, say(2, 5, 'aspirin', 1), say(2, 5, 'aspirin', 1), say(4, 6, 'aspirin', 0.9)),
   tick('change', 0, say(8, 12, 'penicillin', 0.9)),
   tick('retract', 1, say(3, 4, 'aspirin', 0)),
   { ...tick('retract', 0, say(6, 7, 'none', 0)), isNamed: false },
   tick('assert', 1, say(0, 12, 'amoxicillin', 0)),
-  tick('correct', 1, say(5, 9, 'none', 1)),
+  // Where that was recorded, which is not everywhere.
+  tick('correct', 1, say(5, 9, 'none', 1), say(5, 9, 'amoxicillin', 1)),
 ];
 
 /** Whose vote depends on who stands before it, and on nothing else. */
@@ -270,7 +272,7 @@ async function done(
   if (openEnd)
     return { deed: { verb: 'change', said: first }, payload: await does(memory.change({ ...rest, from: valid.from })) };
   if (verb === 'correct') {
-    const was = rules.isSingle && !isNamed ? {} : { was: first.object };
+    const was = rules.isSingle && !isNamed ? {} : { was: all.at(-1)![0].object };
     return {
       deed: { verb, said: first, ...was },
       payload: await does(memory.correct({ ...rest, valid, ...was })),
@@ -325,7 +327,9 @@ function expectLaws({ rules }: World, deed: Deed, before: readonly FactRow[], af
         expect(row.valid_to <= border(deed.from) || border(deed.to) <= row.valid_from).toBe(true);
     return;
   }
-  const batch = deed.verb === 'assert' ? deed.batch : [deed.said];
+  // What replaces one object stands where that stood.
+  const replaces = deed.verb === 'correct' && deed.was !== undefined;
+  const batch = replaces ? [] : deed.verb === 'assert' ? deed.batch : [deed.said];
   const union = [...new Set([...covered(before), ...batch.flatMap(cellsOf)])].sort((a, b) => a - b);
   const isDropping = deed.verb === 'assert' && !rules.keeps && rules.isSingle;
   expect(covered(after).filter((n) => union.includes(n))).toEqual(covered(after));
@@ -402,7 +406,7 @@ async function expectErased(world: World, pictures: readonly Picture[]): Promise
     expect(await seenAt(memories[0]!, world, at)).toEqual(
       before.map((rows) =>
         rows.map((each) =>
-          names(each, claim) ? { ...each, object: expect.stringMatching(/^\{"\$erased":"[0-9a-f]{64}"\}$/) } : each,
+          names(each, claim) ? { ...each, object: plain.stringMatching(/^\{"\$erased":"[0-9a-f]{64}"\}$/) } : each,
         ),
       ),
     );

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import {
   type Answer,
   type Ask,
@@ -27,6 +27,7 @@ import { atomicSegments, coalesce, intersection, leftovers, overlaps, type Perio
 import { type Contest, settle } from '../../src/memory/settle.ts';
 import { cases } from '../support/cases.ts';
 import { CELLS, type Deed, MemoryModel, type Rules, type Said } from '../support/memory-model.ts';
+import { expect } from '../support/quick-expect.ts';
 
 // Valid time of twelve cells: the first has no beginning, the last no end. System time of twelve ticks.
 
@@ -227,6 +228,43 @@ describe('memory', () => {
         for (const order of permutations(assertions)) expect(planAssert(writing, order)).toEqual(plan);
       }),
       { numRuns: cases(60) },
+    );
+  });
+
+  test('decides the same in whatever form of Unicode an object is said', () => {
+    const forms = fc.array(fc.constantFrom('\u00c5', 'A\u030a', '\u212b'), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(rules, ticks, forms, (given, drawn, spelt) => {
+        const declaration = declarePredicate({
+          cardinality: given.isSingle ? 'single-valued' : 'multi-valued',
+          strategy: given.strategy,
+          remainder: given.keeps ? 'keep' : 'drop',
+        });
+        const told = (spellings: readonly string[]): { readonly text: string; readonly objects: readonly string[] } => {
+          let rows: readonly FactRow[] = [];
+          let n = 0;
+          for (const [tick, { deed }] of drawn.entries()) {
+            const text = JSON.stringify(deedOf(deed, tick, given));
+            const said = JSON.parse(text, (member, value) =>
+              member === 'object' || member === 'was' ? `${spellings[n++ % spellings.length]} ${value}` : value,
+            );
+            const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+            const at = `2026-02-${day(tick)}T00:00:00.000000Z`;
+            rows = applyPlan(rows, decided(said, { partition, declaration, open, latest: null, at, seq: tick, merge }));
+          }
+          const [now, before] = [`2026-02-28T00:00:00.000000Z`, '2026-02-01T12:00:00.000000Z'];
+          const difference = diff(rows, { valid: inCell(3), system: before }, { valid: inCell(3), system: now });
+          return {
+            text: JSON.stringify([rows, difference]).normalize('NFC'),
+            objects: rows.map((row) => row.object),
+          };
+        };
+        const composed = told(['\u00c5']);
+        const other = told(spelt);
+        expect(other.text).toBe(composed.text);
+        if (!spelt.includes('\u00c5')) expect(other.objects.filter((one) => one.includes('\u00c5'))).toEqual([]);
+      }),
+      { numRuns: cases(200) },
     );
   });
 

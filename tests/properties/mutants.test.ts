@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import {
-  cpSync,
+  globSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -9,8 +10,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 // Do the properties of this folder find what they are there to find? Each mutant is a copy of the sources with one
@@ -523,7 +525,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'withdraws what was not named',
     file: 'memory/plan.ts',
-    changes: [['object === undefined || item.row.object === object', "object !== ''"]],
+    changes: [['key === undefined || objectKey(row.object) === key', "key !== ''"]],
+    by: 'memory',
+    property: 'believes at',
+  },
+  {
+    fault: 'corrects where what was wrong was not recorded',
+    file: 'memory/plan.ts',
+    changes: [['was === undefined ? asserted.parts : wrong', 'wrong === undefined ? [] : asserted.parts']],
     by: 'memory',
     property: 'believes at',
   },
@@ -547,12 +556,14 @@ const root = resolve(import.meta.dirname, '../..');
 /** What the copies need of the sources and tests. */
 const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'effects', 'memory', 'runtime', 'stores'];
 const SOUND = 'sound';
+/** No copy: what is tried is in folders of folders beside it. */
+const PARTS = 'parts/of/copies';
 const SETUP = `import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect } from 'vitest';
 const file = expect.getState().testPath;
-const { cases, property } = JSON.parse(readFileSync(dirname(file) + '/' + basename(file, '.test.ts') + '.json', 'utf8'));
+const { cases, property } = JSON.parse(readFileSync(dirname(file) + '/' + basename(file, '.test.js') + '.json', 'utf8'));
 process.env.ASSIZE_CASES = String(cases);
 fc.configureGlobal({ seed: 20260323, endOnFailure: true });
 beforeEach((context) => context.skip(!property.some((begin) => context.task.name.startsWith(begin))));
@@ -560,7 +571,7 @@ beforeEach((context) => context.skip(!property.some((begin) => context.task.name
 /** Node reads the copies by itself: to have each file of each copy transformed takes longer than the properties. */
 const CONFIG = `export default {
   test: {
-    include: ['*/tests/properties/*.test.ts'],
+    include: ['*/tests/properties/*.test.js'],
     setupFiles: ['./setup.ts'],
     pool: 'forks',
     isolate: false,
@@ -571,47 +582,72 @@ const CONFIG = `export default {
 `;
 
 let folder: string;
+/** Paths. */
+const parts: string[] = [];
 let outcomes: ReadonlyMap<string, { readonly passed: number; readonly failed: number; readonly words: string }>;
 
+const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** As Node would read it, which would do so anew in each copy; and what it imports is named as it is there. */
+const programOf = (source: string): string =>
+  stripTypeScriptTypes(source).replaceAll(/(?<='\.[^'\n]*)\.ts(?=')/g, '.js');
+
+const built = (path: string): string => path.replace(/\.ts$/, '.js');
+
+/** What copies need, and have in common. */
+function makeParts(): void {
+  const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
+  const needed = globSync([`src/{${FLOORS}}/**/*.ts`, 'tests/support/**/*.ts'], { cwd: root });
+  for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
+    parts.push(built(path));
+    mkdirSync(dirname(join(folder, PARTS, path)), { recursive: true });
+    writeFileSync(join(folder, PARTS, built(path)), programOf(sourceOf(path)));
+  }
+}
+
+/** Of files that are never changed: each is there once, and has a name in every copy. */
 function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[], mutant?: Mutant): void {
   const home = join(folder, name);
-  for (const floor of FLOORS) {
-    cpSync(join(root, 'src', floor), join(home, 'src', floor), {
-      recursive: true,
-      filter: (path) => !path.endsWith('.test.ts'),
-    });
+  const mutated = mutant && built(`src/${mutant.file}`);
+  const properties = new Map(tried.map(({ by }) => [`tests/properties/${by}.test.js`, by]));
+  for (const part of parts) {
+    if (part === mutated || (part.startsWith('tests/properties') && !properties.has(part))) continue;
+    mkdirSync(dirname(join(home, part)), { recursive: true });
+    linkSync(join(folder, PARTS, part), join(home, part));
   }
-  cpSync(join(root, 'tests/support'), join(home, 'tests/support'), { recursive: true });
-  mkdirSync(join(home, 'tests/properties'));
-  for (const by of new Set(tried.map((one) => one.by))) {
-    const copy = join(home, 'tests/properties', by);
-    cpSync(join(root, `tests/properties/${by}.test.ts`), `${copy}.test.ts`);
+  for (const [path, by] of properties) {
     const property = tried.filter((one) => one.by === by).map((one) => one.property);
-    writeFileSync(`${copy}.json`, JSON.stringify({ cases: PROPERTIES[by], property }));
+    writeFileSync(join(home, path.replace('.test.js', '.json')), JSON.stringify({ cases: PROPERTIES[by], property }));
   }
-  const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { imports: unknown };
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports }));
-  if (mutant === undefined) return;
-  const file = join(home, 'src', mutant.file);
-  let text = readFileSync(file, 'utf8');
-  for (const [from, to] of mutant.changes) {
+  const { imports } = JSON.parse(sourceOf('package.json')) as { imports: Record<string, string> };
+  const named = Object.fromEntries(Object.entries(imports).map(([each, path]) => [each, built(path)]));
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports: named }));
+  if (mutant !== undefined) writeFileSync(join(home, mutated as string), programOf(planted(mutant)));
+}
+
+/** The source with the fault in it. */
+function planted({ fault, file, changes }: Mutant): string {
+  let text = sourceOf(`src/${file}`);
+  for (const [from, to] of changes) {
     const count = text.split(from).length - 1;
     if (count !== 1)
       throw new Error(
-        `The mutant that ${mutant.fault} no longer fits ${mutant.file}: ${JSON.stringify(from)} is there ${count} times.`,
+        `The mutant that ${fault} no longer fits ${file}: ${JSON.stringify(from)} is there ${count} times.`,
       );
     text = text.replace(from, () => to);
   }
-  writeFileSync(file, text);
+  return text;
 }
 
 /** Far more than they take; what still runs then is a mutant that does not end, and the report is missing. */
 const DEADLINE_MS = 240_000;
 
-/** Runs every copy's properties in one child, whose environment knows nothing of this one. */
+/** Runs every copy's properties in one child, whose environment knows nothing of this one. What it compiles nobody else reads. */
 function run(): Promise<string> {
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$|NODE_COMPILE_CACHE$)/.test(name),
+    ),
   );
   const child = spawn(
     process.execPath,
@@ -660,6 +696,7 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
   writeFileSync(join(folder, 'setup.ts'), SETUP);
   writeFileSync(join(folder, 'vitest.config.mjs'), CONFIG);
+  makeParts();
   copyTo(SOUND, MUTANTS);
   MUTANTS.forEach((mutant, i) => {
     copyTo(`mutant-${i}`, [mutant], mutant);

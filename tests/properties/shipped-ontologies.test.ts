@@ -157,7 +157,10 @@ test('what only grows is a list in a scaffold, and what anything may be the key 
 });
 
 test('all scaffolds compile under the options of the package', () => {
-  const { stdout, status } = spawnSync('npx', ['tsc', '-p', folder], { cwd: root, encoding: 'utf8' });
+  const { stdout, status } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  });
   expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
 });
 

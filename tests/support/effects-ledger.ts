@@ -36,12 +36,12 @@ export async function ledgerWithEffects(): Promise<{ store: MemoryStore; sink: O
       tx.propose({ action: 'count', role: 'counter', args });
     });
   await ask('plain');
-  const approve = { principal: 'doc', method: 'test', override: true };
+  const doctor = { principal: 'doc', method: 'test' };
   for (const end of ['approve', 'reject', 'wait'] as const) {
     const { ruling } = await ask('asked');
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-    if (end === 'approve') await trajectory.approve(ruling.pending, approve);
-    if (end === 'reject') await trajectory.reject(ruling.pending, { ...approve, reason: 'no' });
+    if (end === 'approve') await trajectory.approve(ruling.pending, { ...doctor, override: true });
+    if (end === 'reject') await trajectory.reject(ruling.pending, { ...doctor, reason: 'no' });
   }
   await assize.close();
   return { store, sink };

@@ -106,6 +106,19 @@ export function walk<State>(life: LifeCycle<State>): Walk<State> {
   return { states: seen.size, transitions, committed, stopped };
 }
 
+/**
+ * Whether one of the walks comes to a step that must not have been committed. All of them are walked to a depth before any of them
+ * goes deeper: what is looked for is near the beginning of one, and another one may be long.
+ */
+export function someFinds<State>(walks: readonly LifeCycle<State>[]): boolean {
+  const deepest = Math.max(...walks.map(({ depth }) => depth));
+  for (let depth = 1; depth <= deepest; depth++) {
+    const reaching = walks.filter((life) => life.depth >= depth);
+    if (reaching.some((life) => walk({ ...life, depth }).counterexample !== undefined)) return true;
+  }
+  return false;
+}
+
 /** The domain without a rule, to see that a walk finds what the rule is there for. */
 export function without<D extends Domain<any, any, any>>(domain: D, ...ids: readonly string[]): Domain<any, any, any> {
   const rules = domain.rules.map(({ spec }) => spec);

@@ -72,8 +72,12 @@ export class MemoryModel {
   do(deed: Deed, seq: number): void {
     if (deed.verb === 'assert') this.#write(this.facts, deed.batch, seq, this.#rules.keeps);
     if (deed.verb === 'change') this.#write(this.facts, [deed.said], seq, true);
-    if (deed.verb === 'correct')
-      this.#write(this.#without(deed.said.from, deed.said.to, deed.was), [deed.said], seq, true, this.facts);
+    if (deed.verb === 'correct') {
+      const { said, was } = deed;
+      const wrong = this.facts.filter(({ object }) => object === was).flatMap(({ cells }) => cells);
+      const corrected = { ...said, only: was === undefined ? undefined : wrong };
+      this.#write(this.#without(said.from, said.to, was), [corrected], seq, true, this.facts);
+    }
     if (deed.verb === 'retract') this.#write(this.#without(deed.from, deed.to, deed.object), [], seq, true, this.facts);
   }
 
@@ -86,16 +90,23 @@ export class MemoryModel {
     );
   }
 
-  #write(old: readonly Fact[], batch: readonly Said[], seq: number, keeps: boolean, before = old): void {
+  /** `only`: in no other cells. */
+  #write(
+    old: readonly Fact[],
+    batch: readonly (Said & { readonly only?: readonly number[] | undefined })[],
+    seq: number,
+    keeps: boolean,
+    before = old,
+  ): void {
     const news = batch.map(
-      ({ claim, object, confidence, from, to, token }): Fact => ({
+      ({ claim, object, confidence, from, to, token, only }): Fact => ({
         object,
         confidence,
         claim,
         seq,
         since: from,
         tokens: [token],
-        cells: Array.from({ length: to - from }, (_, i) => from + i),
+        cells: Array.from({ length: to - from }, (_, i) => from + i).filter((cell) => only?.includes(cell) ?? true),
       }),
     );
     const start = (fact: Fact): number => Math.min(...before[old.indexOf(fact)]!.cells);

@@ -11,6 +11,7 @@ import type {
   EntryRow,
   LedgerStore,
   LoggedTransaction,
+  OpenEffectPage,
   SnapshotRow,
   SnapshotStore,
   Tenure,
@@ -364,10 +365,17 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return result.status === 'committed' ? { status: 'written' } : (result as EffectRefusal);
   }
 
-  async openEffects(): Promise<LoggedTransaction[]> {
+  async openEffects(page: OpenEffectPage = {}): Promise<LoggedTransaction[]> {
+    const { after = 0, limit, trajectoryId } = page ?? {};
+    const isPage = page !== null && isFrom(0, after) && (limit === undefined || isFrom(1, limit));
+    const isRight = isPage && ['string', 'undefined'].includes(typeof trajectoryId);
+    if (!isRight && !this.#has('takes anything')) throw invalid();
     this.#checkOpen();
     const open = this.#effects.transactions.filter(({ hasEnded }) => !hasEnded).map((each) => this.#logged(each));
-    const found = open.sort((a, b) => this.#compare(a.epoch, b.epoch));
+    const asked = open
+      .filter((each) => each.epoch > after && (trajectoryId ?? each.trajectory_id) === each.trajectory_id)
+      .sort((a, b) => this.#compare(a.epoch, b.epoch));
+    const found = this.#has('has no page') ? asked : asked.slice(0, limit);
     return this.#has('is never empty') ? [...found, { epoch: 0, trajectory_id: '', body: '', records: [] }] : found;
   }
 

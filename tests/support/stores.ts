@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,6 +14,8 @@ export interface Place {
   readonly url: string;
   /** Statements by somebody who may do everything there, past the store. Not for a store in memory. */
   sql(...statements: readonly string[]): Promise<void>;
+  /** All bytes of its files, the write-ahead log too, one character each; or all tables on a server. Not for a store in memory. */
+  everything(): Promise<string>;
 }
 
 /** One kind of store, for tests that hold on every one. */
@@ -42,7 +44,7 @@ export function onEveryStore(tests: (stores: Stores) => void, options?: WithPost
         const sql = (): never => {
           throw new Error('nobody but its process has a hand on a store in memory');
         };
-        return { open: async () => store, url: 'memory:', sql };
+        return { open: async () => store, url: 'memory:', sql, everything: sql };
       },
     });
   });
@@ -78,7 +80,18 @@ export function postgresPlace(postgres: TestPostgres, url: string, close: (store
       const path = `SET search_path TO "${postgres.schemaOf(url)}"`;
       await postgres.query([path, ...statements].join(';\n'));
     },
+    everything: () => tablesOf(postgres, url),
   };
+}
+
+/** All tables of a store as text. */
+export async function tablesOf(postgres: TestPostgres, url: string): Promise<string> {
+  const tables = await postgres.query(
+    "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1",
+    [postgres.schemaOf(url)],
+  );
+  const rows = tables.map(({ name }) => postgres.query(`SELECT t::text FROM ${name} AS t`));
+  return JSON.stringify(await Promise.all(rows));
 }
 
 /** Places in files; to be called where tests are declared. */
@@ -88,7 +101,8 @@ export function sqlitePlaces(): () => Place {
   let count = 0;
   afterAll(() => rmSync(folder, { recursive: true }));
   return () => {
-    const path = join(folder, `${++count}.db`);
+    const name = `${++count}.db`;
+    const path = join(folder, name);
     return {
       open: async (options = {}) => close(await openStore(`sqlite:${path}`, options)),
       url: `sqlite:${path}`,
@@ -96,6 +110,10 @@ export function sqlitePlaces(): () => Place {
         const db = new DatabaseSync(path);
         for (const statement of statements) db.exec(statement);
         db.close();
+      },
+      everything: async () => {
+        const files = readdirSync(folder).filter((file) => file.startsWith(name));
+        return files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('');
       },
     };
   };

@@ -65,13 +65,13 @@ async function confluenceTable(running: Running): Promise<Table> {
     rows: sums.map(({ winners, provenances, incomplete }, i) => ({
       keys: [cells[i]!.size, cells[i]!.meeting.operator, countOf(cells[i]!.size, running)],
       cells: [
-        { measured: winners, expected: 1, paper: 1 },
-        { measured: provenances, expected: 1, paper: 1 },
-        { measured: incomplete, expected: 0, paper: 0 },
+        { measured: winners, expected: 1 },
+        { measured: provenances, expected: 1 },
+        { measured: incomplete, expected: 0 },
       ],
     })),
     notes: [
-      'Each order is planned by the package’s own plan. All members have their claim, another object, and a confidence. In one commit two of them are the surest, and the claim decides; in turn, one commit after the other, no two are, since between those the order of commits decides. That is as many plans an order as there are facts, and so it is done for up to six. Dominated: each loser has an audit row, whose provenance its own precedes; in one commit that of each member does.',
+      'Each order is planned by the package’s own plan. All members have their claim, another object, and a confidence. In one commit two of them are the surest, and the claim decides; in turn, one commit after the other, no two are, since between those the order of commits decides. That is as many plans an order as there are facts, and so it is done for up to six. Dominated: each loser has an audit row, whose provenance its own precedes; in one commit that of each member does. What the paper says of its own orders (E.7) is the same, in words.',
     ],
     plot: { sort: 'bar', x: 'facts', y: 'of all orders', keys: ['operator'] },
   };

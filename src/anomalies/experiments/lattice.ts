@@ -145,10 +145,13 @@ async function companions(running: Running, ground: Ground): Promise<readonly Ta
       keys: ['anomaly'],
       columns: [...LEVELS],
       rows: rowsOf(aborted, ({ aborting }, level) => (aborting.includes(level) ? 0.5 : 0)).map((row) =>
-        // What the paper says of A5B it does not say of the others.
-        row.keys[0] === 'A5B write skew'
-          ? row
-          : { ...row, cells: row.cells.map(({ measured, expected }) => ({ measured, expected: expected! })) },
+        // Of aborts the paper prints one figure alone, that of A5B at SR.
+        ({
+          ...row,
+          cells: row.cells.map(({ paper, ...cell }, l) =>
+            row.keys[0] === 'A5B write skew' && LEVELS[l] === 'SR' ? { ...cell, paper: paper! } : cell,
+          ),
+        }),
       ),
       notes: [],
     },

@@ -62,6 +62,26 @@ withPostgres('on a server', (postgres) => {
     expect(columnOf(found, 'last writer wins: runs', 'none, at RC')).toEqual([0, 1, 1, 1, 1]);
     expect(columnOf(found, 'last writer wins: runs', 'one open row by EXCLUDE, at RC')).toEqual([0, 0, 0, 0, 0]);
     expect(columnOf(found, '16 judges', 'questions acted on differently')).toEqual([0, 0, 0, 0, RUNS, RUNS, 0]);
+    // What the paper prints, and nothing that follows from it: Table 24, and §E.6 for the three others.
+    const printed = (title: string) =>
+      found.find((one) => one.title.startsWith(title))!.rows.map(({ cells }) => cells.map(({ paper }) => paper ?? '-'));
+    expect(
+      printed('lost update')
+        .flat()
+        .filter((one) => one === '-'),
+    ).toEqual([]);
+    expect(printed('two transactions at once: runs')).toEqual([
+      [1, 0, 0],
+      [1, 1, 0],
+      [1, 1, 0],
+    ]);
+    expect(printed('two transactions at once: the part')).toEqual([
+      ['-', '-', '-'],
+      ['-', '-', 0.5],
+      ['-', '-', '-'],
+    ]);
+    for (const title of ['belief drift', 'what can’t be found any more'])
+      expect(new Set(printed(title).flat()), title).toEqual(new Set(['-']));
     const lost = found.find(({ title }) => title.startsWith('lost update'))!;
     expect(tableText(lost).startsWith(blockOf('anomalies.md', 'text lattice')), 'as the guide shows it').toBe(true);
     expect(await leftovers()).toEqual([]);
@@ -125,12 +145,12 @@ describe('without a server', () => {
   test('what is named and needs one is refused, and all names what it leaves out', async () => {
     const { code, out, err } = await assize('lattice');
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(/^assize: lattice needs a PostgreSQL server; name one with --postgres/);
+    expect(err).toMatch(/^assize: lattice can.t be run: it needs a PostgreSQL server; name one with --postgres/);
   });
 
   test.each([
-    ['a URL of something else', 'sqlite:./here.db', /That names no PostgreSQL server/],
-    ['a URL that is none', 'postgres://user:secret@[', /That names no PostgreSQL server/],
+    ['a URL of something else', 'sqlite:./here.db', /--postgres names no PostgreSQL server/],
+    ['a URL that is none', 'postgres://user:secret@[', /--postgres names no PostgreSQL server/],
     [
       'a server that is not there',
       'postgres://user:secret@127.0.0.1:1/none',

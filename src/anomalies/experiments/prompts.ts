@@ -100,8 +100,8 @@ function cellsOf(recorded: readonly Recorded[], { paper }: Band): Table['rows'][
       measured: count((votes) => isUnstable(votes) && !isByPrompt(votes) && !isByTemperature(votes)),
       ...(isPartial && { paper: 4 }),
     },
-    { measured: recorded.reduce((sum, { changed }) => sum + changed, 0), expected: 0, paper: 0 },
-    { measured: count((votes) => new Set(votes).size > 2), expected: 0, paper: 0 },
+    { measured: recorded.reduce((sum, { changed }) => sum + changed, 0), expected: 0 },
+    { measured: count((votes) => new Set(votes).size > 2), expected: 0 },
   ];
 }
 

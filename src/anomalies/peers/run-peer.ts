@@ -51,7 +51,7 @@ export function checkPeers(folder: string): void {
     if (found === version) continue;
     throw new AnomalyError(
       'no_peers',
-      `${folder} has ${found === undefined ? 'no' : `${found} and not`} ${name} ${version}; install it as peers/package.json pins it: npm ci --prefix peers.`,
+      `--peers ${folder} has ${found === undefined ? 'no' : `${found} and not`} ${name} ${version}; install it as peers/package.json pins it: npm ci --prefix peers.`,
     );
   }
 }
@@ -60,7 +60,7 @@ function versionAt(manifest: string): string | undefined {
   try {
     return JSON.parse(readFileSync(manifest, 'utf8')).version;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }

@@ -69,6 +69,6 @@ function clientOf(driver: Driver, url: string): DriverClient {
 }
 
 function badUrl(): AnomalyError {
-  const message = 'That names no PostgreSQL server; it says postgres://user:password@host:5432/database.';
+  const message = '--postgres names no PostgreSQL server; it says postgres://user:password@host:5432/database.';
   return new AnomalyError('bad_url', message);
 }

@@ -12,7 +12,7 @@ import {
   runExperiment,
   tellLeftOut,
 } from '../experiments.ts';
-import { count, positive, withoutStore } from '../options.ts';
+import { count, upTo, withoutStore } from '../options.ts';
 import { line } from '../printable.ts';
 import { inSession, type StorelessOptions } from '../session.ts';
 
@@ -26,6 +26,8 @@ interface Options extends StorelessOptions {
 
 /** The paper’s own, of its grids. */
 const SEED = 42;
+/** What the grids take; of what is run and not computed nobody waits for so many. */
+const RUNS_MAX = 1_000_000;
 /** Have the same colours in all images. */
 const LEVELS = ['RC', 'RR', 'SR', 'RC+cb', 'SI', 'SI+cb', 'SR+cb'];
 
@@ -36,7 +38,7 @@ export function anomalies(program: Command): void {
       .description('the experiments of the memory paper, each cell executed here and printed beside the paper’s figure')
       .argument('[name...]', 'experiments, or all of them; default: says which there are')
       .option('--seed <number>', `of all chance: the same seed gives the same schedules; default: ${SEED}`, count)
-      .option('--runs <number>', 'how many each cell has; default: as many as the paper has', positive)
+      .option('--runs <number>', 'how many each cell has; default: as many as the paper has', upTo(RUNS_MAX))
       .option('--postgres <url>', 'a server for the experiments that need one, in a schema of their own: postgres://…')
       .option('--peers <folder>', 'with verdicts: a folder in which other memories are installed, which are run too')
       .option(

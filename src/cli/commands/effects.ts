@@ -1,8 +1,8 @@
-import { Assize, type AssizeOptions, isAssizeError, type Store } from 'assize';
+import { Assize, type AssizeError, type AssizeOptions, isAssizeError, type Store } from 'assize';
 import { generateKeys } from 'assize/canon';
 import { type Decision, isLeft } from 'assize/effects';
 import type { EffectTransaction, ResolvedEffect } from 'assize/runtime';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
@@ -20,6 +20,7 @@ import {
   waitOption,
   withSharedOptions,
 } from '../options.ts';
+import type { Output } from '../output.ts';
 import { dim, green, line, yellow } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 import { loadTools, whenFree } from '../tools.ts';
@@ -74,12 +75,15 @@ function list(command: Command): void {
         '  assize effects list --all --limit 10 --before 200\n\n' +
         'The log is only read: a process that is at work there is not disturbed, and what it does is listed too.\n' +
         'aborted, or aborting: it is undone, in brackets why; escalated: its proposal waits for a person, or did.\n' +
-        'in_doubt: nobody can tell whether it happened. unresolved: it was refused for good, or too often. Both wait for a person.',
+        'in_doubt: nobody can tell whether it happened. unresolved: it was refused for good, or too often. Both wait for a person.\n' +
+        'open, committed, failing, aborting: a process is at it, or has left it to assize effects recover; settled: it has ended.\n' +
+        'intended: it is being called. executed: it is done before the commit. due: it is called after it. applied: it is done, and stays. dropped: it did nothing.',
     )
     .action(
       inSession(
         (session, { epoch, all = false, limit = all ? PAGE : undefined, before }: ListOptions, trajectory?: string) =>
           session.withStore('readonly', async (store) => {
+            requirePaged(all, epoch, limit ?? before);
             if (trajectory !== undefined) await headOf(store, trajectory);
             const page = { ...(limit && { limit }), ...(before && { before }) };
             const which = { all, ...page, ...(epoch && { epoch }) };
@@ -100,6 +104,7 @@ function list(command: Command): void {
                 session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
               else session.out.line(line`All transactions of tools have ended.`);
               printWaiting(session.out, waiting);
+              printGoingOn(session.out, listed);
             }
             const last = listed.at(-1);
             if (!session.json && last !== undefined && listed.length === limit)
@@ -108,6 +113,26 @@ function list(command: Command): void {
           }),
       ),
     );
+}
+
+/** Where it is not a person who is waited for: whether a process is at it can't be seen in the log. */
+function printGoingOn(out: Output, listed: readonly EffectTransaction[]): void {
+  const going = listed.filter(
+    ({ phase, effects }) => phase !== 'settled' && phase !== 'aborted' && !effects.some((each) => isLeft(each.phase)),
+  );
+  if (going.length === 0) return;
+  const which = `${going.length === 1 ? 'Transaction' : 'Transactions'} ${going.map(({ epoch }) => epoch).join(', ')}`;
+  out.line(line``);
+  out.line(line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no process is at work there any more:`);
+  out.line(dim(line`assize effects recover --tools FILE`));
+}
+
+/** @throws CliError `usage` */
+function requirePaged(all: boolean, epoch: number | undefined, paged: number | undefined): void {
+  if (all && epoch !== undefined)
+    throw new CliError('usage', '--all lists all transactions, and --epoch one; give one of them.');
+  if (!all && paged !== undefined)
+    throw new CliError('usage', '--limit and --before are for the list of all transactions; give --all with them.');
 }
 
 function recover(command: Command): void {
@@ -152,7 +177,7 @@ function resolve(command: Command): void {
         .argument('<epoch>', 'the transaction’s number, as list says it', positive)
         .argument('<n>', 'the effect’s place in it, from 0', count)
         .addOption(new Option('--as <decision>', 'what is so').choices(DECISIONS).makeOptionMandatory())
-        .requiredOption('--by <who>', 'who decides')
+        .requiredOption('--by <who>', 'who decides', someone)
         .requiredOption('--evidence <text>', 'what was found, or done; kept by salted hash')
         .option('--confirm', 'try again although it may have happened, and would then happen twice'),
     ),
@@ -162,10 +187,10 @@ function resolve(command: Command): void {
       '\nExamples:\n' +
         '  assize effects resolve 7 0 --as applied --by ops --evidence "it is in the outbox"\n' +
         '  assize effects resolve 7 0 --as retry --confirm --by ops --evidence "no mail came" --tools tools.ts\n\n' +
-        'applied  it is there; where its transaction is undone, it is undone now\n' +
-        'undone   it is not there, or was taken back by hand\n' +
-        'retry    it is tried again\n' +
-        'residue  it stays as it is, and is no longer looked after\n\n' +
+        '  applied  it is there; where its transaction is undone, it is undone now\n' +
+        '  undone   it is not there, or was taken back by hand\n' +
+        '  retry    it is tried again\n' +
+        '  residue  it stays as it is, and is no longer looked after\n\n' +
         'Negative: something of the transaction is left, for a person, or for a tool that the files do not export.',
     )
     .action(
@@ -178,6 +203,7 @@ function resolve(command: Command): void {
           const resolved = await atWork(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
           ).catch(async (error: unknown) => {
+            if (isAssizeError(error, 'needs_confirmation')) throw inOptions(error);
             if (!isAssizeError(error, 'already_resolved')) throw error;
             const [after] = await runtimeOver(store).effects({ epoch });
             const carriedOut = before && after && carriedOutHere(before, after, decision);
@@ -188,6 +214,18 @@ function resolve(command: Command): void {
         }),
       ),
     );
+}
+
+/** Who decides, as it is typed. */
+function someone(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It says who decides, and must not be empty.');
+  return text;
+}
+
+/** The runtime speaks of a member, and here it is an option. */
+function inOptions(error: AssizeError): CliError {
+  const message = error.message.replace('say so with confirm', 'say so with --confirm');
+  return new CliError('needs_confirmation', message, { evidence: error.evidence, cause: error });
 }
 
 interface CarriedOut extends ResolvedEffect {

@@ -1,17 +1,25 @@
 import { parsePointer } from 'assize/canon';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { findEntry } from '../entries.ts';
-import { type ErasingOptions, erasedIn, type Wanted, withErasing } from '../erasing.ts';
+import { type ErasingOptions, erasedIn, type Wanted, wholeBelief, withErasing } from '../erasing.ts';
 import { CliError } from '../errors.ts';
-import { repeatable, withSharedOptions } from '../options.ts';
+import { positive, repeatable, withSharedOptions } from '../options.ts';
 import { inSession } from '../session.ts';
 
 interface Options extends ErasingOptions {
   readonly at: readonly string[];
   readonly entry: readonly string[];
   readonly believed: readonly string[];
+  readonly transaction: readonly number[];
   readonly claim?: string;
 }
+
+const transactionOption = new Option(
+  '--transaction <epoch>',
+  'what only the effect log has of a transaction of tools: effects list --all has the numbers (repeatable)',
+)
+  .argParser((text: string, before: readonly number[]) => [...before, positive(text)])
+  .default([], 'none');
 
 export function erase(program: Command): void {
   withSharedOptions(
@@ -38,7 +46,8 @@ export function erase(program: Command): void {
             'what is believed of a subject, as space/subject, or of one predicate of it, as space/subject/predicate; in a name ~1 is /, and ~0 is ~',
           ),
         )
-        .option('--claim <id>', 'only what one claim of it says'),
+        .option('--claim <id>', 'only what one claim of it says; 8 digits of its id do')
+        .addOption(transactionOption),
     ),
   )
     .addHelpText(
@@ -62,7 +71,8 @@ export function erase(program: Command): void {
         checkPlaces(options);
         return erasedIn(session, options, trajectoryId, async (store) => {
           const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
-          return { at: options.at, entries, beliefs };
+          const whole = await Promise.all(beliefs.map((belief) => wholeBelief(store, trajectoryId, belief)));
+          return { at: options.at, entries, beliefs: whole, transactions: options.transaction };
         });
       }),
     );
@@ -80,9 +90,9 @@ function believedBy({ believed, claim }: Options): Wanted['beliefs'] {
   });
 }
 
-function checkPlaces({ at, entry, believed }: Options): void {
-  if (at.length + entry.length + believed.length === 0)
-    throw new CliError('usage', 'Say with --at, --entry or --believed what is to be erased.');
+function checkPlaces({ at, entry, believed, transaction }: Options): void {
+  if (at.length + entry.length + believed.length + transaction.length === 0)
+    throw new CliError('usage', 'Say with --at, --entry, --believed or --transaction what is to be erased.');
   const whole = at.find((place) => parsePointer(place).length === 0);
   if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
 }

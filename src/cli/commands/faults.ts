@@ -25,6 +25,8 @@ interface Options extends StorelessOptions {
 }
 
 const SEED = 1;
+/** Nobody waits for more. */
+const SCALE_MAX = 1_000;
 /** Of `--quick`. */
 const QUICK = 0.1;
 /** Where the data lies beside a copy of the repository; `ASSIZE_DATA` says that it is elsewhere. */
@@ -39,7 +41,11 @@ export function faults(program: Command): void {
       )
       .argument('[name...]', 'experiments, or all of them; default: says which there are')
       .option('--seed <number>', `of all chance: the same seed gives the same faults; default: ${SEED}`, count)
-      .option('--scale <number>', 'how many runs: 0.1 a tenth; default: 1, as many as the paper has', scaleOf)
+      .option(
+        '--scale <number>',
+        'how many runs: 0.1 a tenth; default: 1, as many as the paper has, where a table does not say otherwise',
+        scaleOf,
+      )
       .addOption(new Option('--quick', `the same as --scale ${QUICK}`).conflicts('scale'))
       .option('--data <folder>', `with tasks: tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`)
       .option('--postgres <url>', 'a server for the experiments that need one, in schemas of their own: postgres://…')
@@ -76,14 +82,14 @@ export function faults(program: Command): void {
           listExperiments(session, 'faults', EXPERIMENTS);
           return EXIT.ok;
         }
-        const { runnable, skipped } = possible(chosen, names, options);
+        const data = resolve(options.data ?? process.env['ASSIZE_DATA'] ?? DATA);
+        const { runnable, skipped } = possible(chosen, names, { data, ...(postgres !== undefined && { postgres }) });
         const draw = await drawingInto(
           options.svg,
           MODES.map(({ name }) => name),
         );
         const done: Done[] = [];
         const undrawn: string[] = [];
-        const data = resolve(options.data ?? process.env['ASSIZE_DATA'] ?? DATA);
         const settings = { seed, scale, data, ...(postgres !== undefined && { postgres }) };
         await runExperiments(session, runnable, settings, (experiment, tables) => {
           if (!draw(experiment, tables)) undrawn.push(experiment.name);
@@ -99,6 +105,7 @@ export function faults(program: Command): void {
 
 function scaleOf(text: string): number {
   const scale = Number(text);
-  if (!(Number.isFinite(scale) && scale > 0)) throw new InvalidArgumentError('It must be a number above 0.');
+  if (!(scale > 0 && scale <= SCALE_MAX))
+    throw new InvalidArgumentError(`It must be a number above 0, and at most ${SCALE_MAX}.`);
   return scale;
 }

@@ -1,10 +1,10 @@
-import { fsck as check, readCheckpoint } from 'assize/runtime';
+import { fsck as check, type NotCompared, readCheckpoint } from 'assize/runtime';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { EXIT } from '../errors.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
-import { green, line, red } from '../printable.ts';
+import { green, line, type Printable, red, yellow } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
 import { watchedStore } from '../watched-store.ts';
 
@@ -39,7 +39,7 @@ export function fsck(program: Command): void {
               onProgress: (done, total) => session.progress.report('checking entries', done, total),
             });
             session.progress.end();
-            const { valid, entries, logged, trajectories, faults } = report;
+            const { valid, entries, logged, trajectories, faults, notCompared } = report;
             if (session.json) session.out.document(report);
             else {
               for (const { trajectory_id, fault } of trajectories) {
@@ -47,6 +47,7 @@ export function fsck(program: Command): void {
                   session.out.line(red(line`${trajectory_id} seq ${fault.seq}: ${fault.detail} (${fault.code})`));
               }
               for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
+              for (const each of notComparedLines(notCompared)) session.out.line(each);
               const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(
@@ -61,4 +62,22 @@ export function fsck(program: Command): void {
         );
       }),
     );
+}
+
+/** Partitions that are named; --json has more. */
+const EXAMPLES = 5;
+
+function notComparedLines(what: NotCompared | undefined): Printable[] {
+  if (what === undefined) return [];
+  const { partitions, examples } = what;
+  const shown = examples.slice(0, EXAMPLES).map(({ space, subject, predicate, branch, version, readTo }) => {
+    const where = branch === undefined ? line`` : line` of branch ${branch}`;
+    return line`  ${space}, ${subject}, ${predicate}${where}: version ${version}, read to ${readTo}`;
+  });
+  const more = partitions > shown.length ? [line`  and ${partitions - shown.length} more`] : [];
+  return [
+    line`${yellow('not compared')}: what is believed in ${counted(partitions, 'partition')}, as entries have changed it that do not verify, or follow one that does not; put those back from a backup, and look again`,
+    ...shown,
+    ...more,
+  ];
 }

@@ -1,7 +1,7 @@
 import { createReadStream, openSync } from 'node:fs';
 import { isAssizeError, type Store, verifyStore } from 'assize';
 import { importLines, readExport, splitLines } from 'assize/ledger';
-import { checkMemory, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
+import { checkMemory, madeElsewhere, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { EXIT } from '../errors.ts';
@@ -12,6 +12,7 @@ import { inSession, type Session, type SharedOptions } from '../session.ts';
 
 interface Options extends SharedOptions {
   readonly erase?: boolean;
+  readonly mark?: boolean;
 }
 
 export function importCommand(program: Command): void {
@@ -20,22 +21,29 @@ export function importCommand(program: Command): void {
       .command('import')
       .description('read an export into the store, which may be new, and verify what it has then')
       .argument('[file]', 'default: standard input', '-')
-      .option('--erase', 'also delete texts that the store has and the export says to be erased: trust who made it'),
+      .option('--erase', 'also delete texts that the store has and the export says to be erased: trust who made it')
+      .option(
+        '--mark',
+        'also take entries for imported that the store has, and its effect log knows nothing of: what an earlier version has imported is not marked',
+      ),
   )
     .addHelpText(
       'after',
       'Entries that the store has already are passed over, so an import that was cut off can be made again.\n' +
+        'What is imported is marked, so that verify looks for its effects in no log here. --mark is for the export of which the\n' +
+        'entries came: what was made here, and is lost from the effect log, would not be missed any more either.\n' +
         'Where the export says what is believed, the facts of the store are made anew from all that it has then.\n' +
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
-      inSession(async (session, { erase = false }: Options, file: string) => {
+      inSession(async (session, { erase = false, mark = false }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
         // What is no export leaves no store behind.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
         return session.withStore('create', async (store) => {
           const done = await importLines(store, lines, {
             erase,
+            ...(mark && { cameBefore: madeElsewhere(store) }),
             onProgress: (entries) => session.progress.report('entries imported', entries),
           });
           const reports = await verifyStore(store, {
@@ -64,6 +72,8 @@ export function importCommand(program: Command): void {
               session.out.line(
                 line`${counted(rebuilt.facts, 'version')} of facts were made of ${counted(rebuilt.changes, 'change')} of beliefs in the store.`,
               );
+            if (done.marked > 0)
+              session.out.line(line`${counted(done.marked, 'entry')} that were here are marked as imported.`);
             if (done.unerased > 0)
               session.out.line(
                 line`${done.unerased} values are erased in the export and still here; --erase deletes them here too.`,

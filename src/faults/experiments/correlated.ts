@@ -74,7 +74,7 @@ async function tablesOf(running: Running): Promise<Table[]> {
     keys: ['retries', 'faults'],
     columns: MODES.map(({ name }) => name),
   };
-  const about = `${runs} tasks of ${STEPS} writes a cell, the same faults in all modes: exceptions and lost responses, half each. Of first tries ${100 * RATE} % are hit in each row. In bursts and storms ${100 * DENSITY} % of tries are hit, those that are made again too, and none outside of them: a burst lasts ${BURST} steps on the average, a storm ${STORM_TASKS} tasks. Chance is by step and not by time, so who tries again is still in the burst.`;
+  const about = `${runs} tasks of ${STEPS} writes a cell, the same faults in all modes: exceptions and lost responses, half each. Of first tries ${100 * RATE} % are hit in each row, on the average of many runs: few may meet no storm at all. In bursts and storms ${100 * DENSITY} % of tries are hit, those that are made again too, and none outside of them: a burst lasts ${BURST} steps on the average, a storm ${STORM_TASKS} tasks. Chance is by step and not by time, so who tries again is still in the burst.`;
   return [
     {
       ...shared,

@@ -46,7 +46,7 @@ test.each<[string, Experiment]>([
   const stopped = new Error('enough');
   const controller = new AbortController();
   const progress = (): void => controller.abort(stopped);
-  const made = experiment.run(running(1, { signal: controller.signal, progress }));
+  const made = experiment.run(running(0.05, { signal: controller.signal, progress }));
   await expect(made).rejects.toBe(stopped);
 });
 

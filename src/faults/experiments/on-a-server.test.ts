@@ -42,7 +42,9 @@ withPostgres('on a server', (postgres) => {
 test('without a server it says by name that it was not run', async () => {
   const named = await assize('crash-windows-postgres');
   expect(named).toMatchObject({ code: 2, out: '' });
-  expect(named.err).toMatch(/crash-windows-postgres needs a PostgreSQL server; name one with --postgres/);
+  expect(named.err).toMatch(
+    /crash-windows-postgres can.t be run: it needs a PostgreSQL server; name one with --postgres/,
+  );
 });
 
 test('a server that is none is told without its password, and nothing is left', async () => {

@@ -35,7 +35,9 @@ export const sanity: Experiment = {
     );
     const source = 'Table 8';
     const columns = settings.map(({ rate, profile }) => (rate === 0 ? 'no faults' : `fp ${rate}, ${profile.title}`));
-    const notes = [`${measured[0]![0]!.runs} tasks of 1 to ${TASKS} steps, retry budget 3. ${ABOUT_WORKLOADS}`];
+    const { runs } = measured[0]![0]!;
+    const tasks = runs === 1 ? '1 task' : `${runs} tasks`;
+    const notes = [`${tasks} of 1 to ${TASKS} steps, retry budget 3. ${ABOUT_WORKLOADS}`];
     return [
       {
         source,

@@ -12,7 +12,7 @@ import { BOTH, PROFILES, type Profile, scheduleOf } from '../schedule.ts';
 import { openStage } from '../stage.ts';
 import type { Environment, Task } from '../task.ts';
 import { readTauSet, TAU_SETS } from '../tau/data.ts';
-import { drawn, realTasks } from './tasks.ts';
+import { drawn, realTasks, tablesOf } from './tasks.ts';
 
 const sets = TAU_SETS.flatMap((name) => readTauSet(name, dataPath()) ?? []);
 
@@ -161,7 +161,8 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
 
   test('the guide shows what is measured', async () => {
     const signal = new AbortController().signal;
-    const tables = await realTasks.run({ seed: 1, scale: 1, data: dataPath(), signal, progress: () => undefined });
+    const running = { seed: 1, scale: 1, data: dataPath(), signal, progress: () => undefined };
+    const tables = await tablesOf(running, [BOTH]);
     const shown = blockOf('faults.md', 'text tasks');
     const [title] = shown.split('\n', 1);
     const printed = tables.map(tableText).find((text) => text.startsWith(title as string));
@@ -189,14 +190,15 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
   });
 });
 
-test('where the data is not, the experiment says which', async () => {
-  const tables = await realTasks.run({
+test('where the data is not, it is not run, and says which', async () => {
+  const running = realTasks.run({
     seed: 1,
     scale: 1,
     data: '/nowhere',
     signal: new AbortController().signal,
     progress: () => undefined,
   });
-  expect(tables).toHaveLength(1);
-  for (const name of TAU_SETS) expect(tableText(tables[0]!)).toContain(`The data ${name} is not here: /nowhere`);
+  await expect(running).rejects.toMatchObject({ code: 'no_data' });
+  for (const name of TAU_SETS) await expect(running).rejects.toThrow(`The data ${name} is not here: /nowhere`);
+  expect(realTasks.lacks?.('/nowhere')).toMatch(/\/nowhere has no tau-airline\/tasks\.json and no tau-retail/);
 });

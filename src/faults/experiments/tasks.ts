@@ -1,12 +1,13 @@
 import type { Cell, Table } from 'assize/tables';
 import { chanceOf } from '../chance.ts';
+import { FaultsError } from '../errors.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, paperCount, scaled, under } from '../measure.ts';
 import { type MetricName, Metrics, sixTable } from '../metrics.ts';
 import { MODES, type ModeName } from '../modes.ts';
 import { PROFILES, type Profile } from '../schedule.ts';
 import type { Task } from '../task.ts';
-import { readTauSet, TAU_SETS, type TauSet, type TauSetName } from '../tau/data.ts';
+import { hasTauSet, readTauSet, TAU_SETS, type TauSet, type TauSetName } from '../tau/data.ts';
 import { tauTask } from '../tau/task.ts';
 
 const RATES = [0, 0.05, 0.1, 0.3, 0.5];
@@ -43,14 +44,22 @@ export const realTasks: Experiment = {
   name: 'tasks',
   about: 'the tasks of τ-bench’s airline and shop, by the records that they leave (tables 1, 2)',
   uses: ['seed', 'scale', 'data'],
-  run: async (running) => {
-    const found = TAU_SETS.map((name) => ({ name, set: readTauSet(name, running.data) }));
-    const sets = found.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
-    const absent = found.flatMap(({ name, set }) => (set === undefined ? [absence(name, running.data)] : []));
-    if (sets.length === 0) return [nothing(absent)];
-    return under(PROFILES, (part, profile) => tablesUnder(part, profile, sets, absent))(running);
+  lacks: (data) => {
+    if (TAU_SETS.some((name) => hasTauSet(name, data))) return undefined;
+    const files = TAU_SETS.map((name) => `${name}/tasks.json`).join(' and no ');
+    return `it needs the tasks of τ-bench, and ${data} has no ${files}; say with --data which folder has one.`;
   },
+  run: (running) => tablesOf(running, PROFILES),
 };
+
+/** Under some of the profiles alone. @throws FaultsError `no_data` */
+export async function tablesOf(running: Running, profiles: readonly Profile[]): Promise<readonly Table[]> {
+  const found = TAU_SETS.map((name) => ({ name, set: readTauSet(name, running.data) }));
+  const sets = found.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
+  const absent = found.flatMap(({ name, set }) => (set === undefined ? [absence(name, running.data)] : []));
+  if (sets.length === 0) throw new FaultsError('no_data', absent.join(' '));
+  return under(profiles, (part, profile) => tablesUnder(part, profile, sets, absent))(running);
+}
 
 interface Named {
   readonly name: TauSetName;
@@ -193,8 +202,4 @@ function cellOf(metrics: Metrics, metric: (typeof COUNTED)[number], paper?: numb
 
 function absence(name: TauSetName, data: string): string {
   return `The data ${name} is not here: ${data} has no ${name}/tasks.json; say with --data which folder has it.`;
-}
-
-function nothing(absent: readonly string[]): Table {
-  return { source: '§6.2', title: 'real tasks', keys: ['tasks'], columns: [], rows: [], notes: absent };
 }

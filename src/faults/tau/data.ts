@@ -32,14 +32,18 @@ export const TAU_SETS = ['tau-airline', 'tau-retail'] as const;
 
 export type TauSetName = (typeof TAU_SETS)[number];
 
+export function hasTauSet(name: TauSetName, folder: string): boolean {
+  return existsSync(join(folder, name, 'tasks.json'));
+}
+
 /**
  * Reads a set; undefined where it is not there.
  *
  * @throws AssizeError `bad_data`, naming the file
  */
 export function readTauSet(name: TauSetName, folder: string): TauSet | undefined {
+  if (!hasTauSet(name, folder)) return undefined;
   const files = new Files(join(folder, name));
-  if (!files.has('tasks.json')) return undefined;
   return { desk: DESKS[name](files), tasks: tasksOf(files) };
 }
 
@@ -80,10 +84,6 @@ class Files {
 
   constructor(folder: string) {
     this.#folder = folder;
-  }
-
-  has(name: string): boolean {
-    return existsSync(join(this.#folder, name));
   }
 
   read<Value>(name: string, schema: z.ZodType<Value>): Value {

@@ -68,7 +68,7 @@ test('export, import, export: the same bytes, the same log, the same rows', asyn
     expect(await other.entries(trajectory_id)).toEqual(await store.entries(trajectory_id));
   }
   // Once more changes nothing.
-  expect(await importLines(other, linesOf(text))).toEqual({ entries, imported: 0, beliefs: 0, unerased: 0 });
+  expect(await importLines(other, linesOf(text))).toEqual({ entries, imported: 0, marked: 0, beliefs: 0, unerased: 0 });
   expect(await exported(other)).toBe(text);
 });
 
@@ -92,7 +92,13 @@ test('a part of the log is an export of its own', async () => {
   await integrateLog(store);
   const half = await collect(exportLines(store, { size: 12 }));
   const other = new MemoryStore();
-  expect(await importLines(other, linesOf(half))).toEqual({ entries: 12, imported: 12, beliefs: 0, unerased: 0 });
+  expect(await importLines(other, linesOf(half))).toEqual({
+    entries: 12,
+    imported: 12,
+    marked: 0,
+    beliefs: 0,
+    unerased: 0,
+  });
   expect(await exported(other)).toBe(half);
   const whole = await exported(store);
   await importLines(other, linesOf(whole));

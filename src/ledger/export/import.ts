@@ -1,20 +1,25 @@
 import { form, requireForm } from '#canon';
 import type { CommitPayload, Entry, EntryRow, Hash } from '../entry.ts';
-import { answersErasedBy, isErasure } from '../erasure.ts';
+import { answersErasedBy, isErasure, loggedErasedBy } from '../erasure.ts';
 import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
 import { Values } from '../values.ts';
 import { ExportError } from './errors.ts';
-import { importMark, isMarked } from './imported.ts';
+import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
 export interface ImportOptions {
   /** Called after every group that was written, with the entries read. */
   readonly onProgress?: (entries: number) => void;
   /**
-   * Deletes texts that the store has and the export says to be erased, also answers of its oracle log. Only for an export that you trust as you trust the
+   * Deletes texts that the store has and the export says to be erased, also answers of its oracle log and what its effect log names. Only for an export that you trust as you trust the
    * store: whoever made it could name any value. Default: such a text stays, and is counted.
    */
   readonly erase?: boolean;
+  /**
+   * Asked about each entry of the export that tells of effects, or erases, and is in the store already without a mark: whether it came by an import
+   * before, which then left none. Such an entry is marked. Default: none did. `madeElsewhere` of the runtime answers by the store's effect log.
+   */
+  readonly cameBefore?: (entry: Entry) => boolean | Promise<boolean>;
 }
 
 export interface ImportReport {
@@ -22,9 +27,11 @@ export interface ImportReport {
   readonly entries: number;
   /** Those that the store did not have. */
   readonly imported: number;
+  /** Those that the store had, and that are marked from now on as `cameBefore` says. */
+  readonly marked: number;
   /** Changes of beliefs in all of its entries: what the facts of a store are made anew from after an import (`rebuildMemory`). */
   readonly beliefs: number;
-  /** Values, and answers of the oracle log, that the export says to be erased, and that the store has all the same. */
+  /** Values, answers of the oracle log and texts of the effect log, that the export says to be erased, and that the store has all the same. */
   readonly unerased: number;
 }
 
@@ -44,22 +51,24 @@ export async function importLines(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   requireForm(form.object, options, 'options');
-  const { onProgress, erase = false } = options;
+  const { onProgress, erase = false, cameBefore = () => false } = options;
   let entries = 0;
   let imported = 0;
+  let marked = 0;
   let beliefs = 0;
   let unerased = 0;
   let group = new Group();
   const flush = async (): Promise<void> => {
-    const done = await group.write(store, erase);
+    const done = await group.write(store, erase, cameBefore);
     imported += done.imported;
+    marked += done.marked;
     unerased += done.unerased;
     group = new Group();
     onProgress?.(entries);
   };
   for await (const { row, entry, blobs, erased } of readExport(lines)) {
     group.add(row, blobs, erased);
-    if (isMarked(entry.payload)) group.mark(row);
+    if (isMarked(entry.payload)) group.mark(entry);
     if (isErasure(entry.payload)) group.erasures.push(entry as Entry<CommitPayload>);
     entries++;
     if (entry.payload.kind === 'commit') beliefs += entry.payload.delta.beliefs.length;
@@ -67,16 +76,16 @@ export async function importLines(
   }
   await flush();
   await store.scrub?.();
-  return { entries, imported, beliefs, unerased };
+  return { entries, imported, marked, beliefs, unerased };
 }
 
 class Group {
   readonly #rows: EntryRow[] = [];
   readonly #blobs: BlobRow[] = [];
   /** By entry. */
-  readonly #marks: Map<Hash, BlobRow> = new Map();
+  readonly #marks: Map<Hash, { readonly entry: Entry; readonly mark: BlobRow }> = new Map();
   readonly #erased: ErasedRow[] = [];
-  /** Entries that erase: they name answers of the oracle log, which is not exported. */
+  /** Entries that erase: they name what no export has, answers of the oracle log and texts of the effect log. */
   readonly erasures: Entry<CommitPayload>[] = [];
   #units = 0;
 
@@ -92,17 +101,23 @@ class Group {
   }
 
   /** That the entry was imported stands with it, or neither is there. */
-  mark({ id }: EntryRow): void {
-    this.#marks.set(id, importMark(id));
+  mark(entry: Entry): void {
+    this.#marks.set(entry.id, { entry, mark: importMark(entry.id) });
   }
 
   /** What is erased goes last: an entry that can't be written leaves everything as it was. */
-  async write(store: LedgerStore, erase: boolean): Promise<Pick<ImportReport, 'imported' | 'unerased'>> {
-    if (this.#rows.length === 0) return { imported: 0, unerased: 0 };
-    const imported = await this.#writeEntries(store);
-    const there: ErasedRow[] = [];
-    if (!erase) for (const row of this.#erased) if ((await store.blob(row.hash)) !== undefined) there.push(row);
-    const erased = this.#erased.filter((row) => !there.includes(row));
+  async write(
+    store: LedgerStore,
+    erase: boolean,
+    cameBefore: NonNullable<ImportOptions['cameBefore']>,
+  ): Promise<Pick<ImportReport, 'imported' | 'marked' | 'unerased'>> {
+    if (this.#rows.length === 0) return { imported: 0, marked: 0, unerased: 0 };
+    const { imported, there: before } = await this.#writeEntries(store);
+    const marked = await this.#markBefore(store, before, cameBefore);
+    const there = new Set<ErasedRow>();
+    const gone = [...this.#erased, ...(await this.#logged(store))];
+    if (!erase) for (const row of gone) if ((await store.blob(row.hash)) !== undefined) there.add(row);
+    const erased = gone.filter((row) => !there.has(row));
     const { erasedAnswers, unerased } = await this.#answers(store, erase);
     if (erased.length + erasedAnswers.length > 0) {
       const done = await store.commit({
@@ -113,7 +128,35 @@ class Group {
       });
       if (done.status === 'unknown') throw unknown(done.cause);
     }
-    return { imported, unerased: there.length + unerased };
+    return { imported, marked, unerased: there.size + unerased };
+  }
+
+  /** How many were marked of those that were there. */
+  async #markBefore(
+    store: LedgerStore,
+    before: readonly EntryRow[],
+    cameBefore: NonNullable<ImportOptions['cameBefore']>,
+  ): Promise<number> {
+    const blobs: BlobRow[] = [];
+    for (const { id } of before) {
+      const found = this.#marks.get(id);
+      if (found === undefined || (await wasImported(store, id))) continue;
+      if (await cameBefore(found.entry)) blobs.push(found.mark);
+    }
+    if (blobs.length === 0) return 0;
+    const done = await store.commit({ entries: [], blobs });
+    if (done.status === 'unknown') throw unknown(done.cause);
+    return blobs.length;
+  }
+
+  /** What no line has: texts that only the effect log names. Another store has them where it is a copy of that one. */
+  async #logged(store: LedgerStore): Promise<readonly ErasedRow[]> {
+    const rows: ErasedRow[] = [];
+    for (const entry of this.erasures) {
+      const args = await new Values(store).erasure(entry, entry.payload);
+      if (args !== undefined) rows.push(...loggedErasedBy(args).map(({ hash }) => ({ hash, by: entry.id })));
+    }
+    return rows;
   }
 
   /**
@@ -141,16 +184,17 @@ class Group {
     return { erasedAnswers, unerased };
   }
 
-  /** How many of them were new. */
-  async #writeEntries(store: LedgerStore): Promise<number> {
-    const done = await store.commit({ entries: this.#rows, blobs: [...this.#blobs, ...this.#marks.values()] });
-    if (done.status === 'committed') return this.#rows.length;
+  /** How many of them were new, and which were there. */
+  async #writeEntries(store: LedgerStore): Promise<{ readonly imported: number; readonly there: readonly EntryRow[] }> {
+    const marks = [...this.#marks.values()].map(({ mark }) => mark);
+    const done = await store.commit({ entries: this.#rows, blobs: [...this.#blobs, ...marks] });
+    if (done.status === 'committed') return { imported: this.#rows.length, there: [] };
     if (done.status === 'unknown') throw unknown(done.cause);
     // Some of it is there, or something else is: then one by one.
     await store.commit({ entries: [], blobs: this.#blobs });
-    let written = 0;
-    for (const row of this.#rows) if (await writeOne(store, row, this.#marks.get(row.id))) written++;
-    return written;
+    const there: EntryRow[] = [];
+    for (const row of this.#rows) if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark))) there.push(row);
+    return { imported: this.#rows.length - there.length, there };
   }
 }
 

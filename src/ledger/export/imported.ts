@@ -1,5 +1,6 @@
 import { form, hashText, requireForm } from '#canon';
 import type { Hash, Payload } from '../entry.ts';
+import { isErasure } from '../erasure.ts';
 import { isOfEffects } from '../settlement.ts';
 import type { BlobRow, LedgerStore } from '../store.ts';
 
@@ -9,9 +10,9 @@ import type { BlobRow, LedgerStore } from '../store.ts';
 /** No JSON begins so: a value that somebody has written, or an export has, is never taken for a mark. */
 const BEGINNING = 'imported ';
 
-/** Whether an entry says that an effect log has something, or is to have it. */
+/** Whether an entry says that an effect log has something, or is to have it, or may say that something is erased there. */
 export function isMarked(payload: Payload): boolean {
-  return payload.kind === 'commit' ? payload.delta.effects.length > 0 : isOfEffects(payload);
+  return payload.kind === 'commit' ? payload.delta.effects.length > 0 || isErasure(payload) : isOfEffects(payload);
 }
 
 export function importMark(id: Hash): BlobRow {
@@ -20,7 +21,7 @@ export function importMark(id: Hash): BlobRow {
 }
 
 /**
- * Whether an entry of this store came by `importLines`, where it tells of effects: what they came to is in the effect log of another store. Of
+ * Whether an entry of this store came by `importLines`, where it tells of effects, or erases: what they came to is in the effect log of another store. Of
  * all other entries it is not kept. What was there before an import was not imported.
  *
  * @throws ArgumentError `bad_argument`

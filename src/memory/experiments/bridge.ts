@@ -111,7 +111,10 @@ function conflictText(execution: Execution): string {
 
 const CHECKS = ['isClassical', 'keepsConflicts', 'isEquivalent', 'keepsKeys'] as const;
 
-/** Table 23, "lemma bridge" (Lemma 4): so many random schedules of twelve events, under each level of the chain. */
+/**
+ * Table 23, "lemma bridge" (Lemma 4): so many random schedules of twelve events, under each level of the chain. The paper prints a rate for
+ * each of three checks, and none of a level.
+ */
 export function bridgeGrid(random: Bytes, schedules = 1_000): Grid {
   requireCount(schedules, 'schedules');
   const all = drawn(random, schedules);

@@ -25,14 +25,20 @@ export function driftGrid(random: Bytes, schedules = 200): Grid {
           expected: iso === 'SR' ? 0 : contention,
           found: drifted(iso, size, contention, schedules, chance),
         };
-        return iso === 'RC' && size === 2 && contention === 0.5 ? { ...row, ...PRINTED } : row;
+        return { ...row, ...printed(iso, size, contention) };
       }),
     ),
   );
   return { name: 'N2 by partition', source: 'Corollary 5, Table 23', isExact: false, rows };
 }
 
-const PRINTED = { reported: 0.52, because: '104 of 200 schedules of another generator' };
+/** What Table 23 prints of single cells: those that are certain, and one that is not. */
+function printed(iso: Iso, size: number, contention: number): Pick<Row, 'reported' | 'because'> {
+  if (iso === 'SR') return { reported: 0 };
+  if (contention === 1) return { reported: 1 };
+  if (iso !== 'RC' || size !== 2 || contention !== 0.5) return {};
+  return { reported: 0.52, because: '104 of 200 schedules of another generator' };
+}
 
 function drifted(iso: Iso, size: number, contention: number, schedules: number, chance: Chance): number {
   const belief: Belief = { cache: 'belief', rows: Array.from({ length: size }, (_, i) => `row${i}`) };

@@ -7,7 +7,8 @@ import { BESIDE, WITNESS_TXS, WITNESSES, type Witness } from './witnesses.ts';
 
 /**
  * Table 23, "iso-matrix" (Theorem 3, Corollaries 5 and 6): nine anomalies under six levels. Each cell has the part of its schedules that
- * show the anomaly: the witness, each time among other transactions that chance draws and merges with it.
+ * show the anomaly: the witness, each time among other transactions that chance draws and merges with it. The paper prints how many cells
+ * admit it, and no figure of a single one.
  */
 export function isoMatrix(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
@@ -25,8 +26,8 @@ export function isoMatrix(random: Bytes, schedules = 100): Grid {
 }
 
 /**
- * What stands beside the matrix: schedules as they are printed, and below RC the two that RC excludes (Proposition 2). `reported` is
- * what the paper's guards would have.
+ * What stands beside the matrix: schedules as they are printed, and below RC the two that RC excludes (Proposition 2). The paper prints
+ * no figure of them; `because` stands where its guards have another one.
  */
 export function besideTheMatrix(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
@@ -34,13 +35,13 @@ export function besideTheMatrix(random: Bytes, schedules = 100): Grid {
   const rows = (Object.keys(BESIDE) as (keyof typeof BESIDE)[]).flatMap((name) =>
     CHAIN_LEVELS.map((of): Row => {
       const { expected, anomaly, because } = OF_BESIDE[name];
-      const reported = excludes(of, anomaly, anomaly === 'P3' ? 'policy' : 'facts') ? 0 : 1;
+      const guarded = excludes(of, anomaly, anomaly === 'P3' ? 'policy' : 'facts') ? 0 : 1;
       const row = {
         cell: { schedule: name, level: levelText(of) },
         expected: expected(of),
         found: admitted(BESIDE[name], of, schedules, chance),
       };
-      return reported === row.expected ? row : { ...row, reported, because };
+      return guarded === row.expected ? row : { ...row, because };
     }),
   );
   const below = (['P0', 'P1'] as const).map(

@@ -54,13 +54,17 @@ export function trajectory(random: Bytes, runs = 200): Grid {
         expected: log === 'keyed' ? 1 : closed,
         found: agreeing.filter((calls) => calls >= t).length / agreeing.length,
       };
-      return log === 'none' && t === STEPS ? { ...row, ...PRINTED } : row;
+      return { ...row, ...printed(log, t) };
     });
   });
   return { name: 'replay trajectory', source: 'Figure 6', isExact: false, rows };
 }
 
-const PRINTED = { reported: 0.06, because: 'over the thirteen p of its own cells, which are not printed' };
+/** What Figure 6 says: with a log 1 throughout, and the end of the others. */
+function printed(log: Log, t: number): Pick<Row, 'reported' | 'because'> {
+  if (log === 'keyed') return { reported: 1 };
+  return t === STEPS ? { reported: 0.06, because: 'over the thirteen p of its own cells, which are not printed' } : {};
+}
 
 const CALLS: Readonly<Record<Log, Schedule>> = {
   keyed: schedule('j1(R,θ) j2(R,θ) c1 c2'),

@@ -6,9 +6,9 @@ export interface Row {
   readonly expected: number;
   /** What was executed. */
   readonly found: number;
-  /** What the paper prints, where that is another number or can't be derived from what it says. */
+  /** What the paper prints of this cell, as a figure; not there where it prints none, whatever its definitions say. */
   readonly reported?: number;
-  /** Why it is another. */
+  /** Why the paper has it otherwise, in a figure or by its guards. */
   readonly because?: string;
 }
 

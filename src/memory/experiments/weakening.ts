@@ -40,7 +40,7 @@ export function stepOf(operator: Operator, place: number): Schedule {
   }
 }
 
-/** Table 9: each operator's history under a level that is weaker, and under the one that is declared. */
+/** Table 9, which has no figures: each operator's history under a level that is weaker, and under the one that is declared. */
 export function weakening(): Grid {
   const rows = OPERATORS.flatMap((operator) => {
     const { tag, to } = WEAKENED[operator];

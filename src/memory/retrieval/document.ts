@@ -1,7 +1,7 @@
 import { form, requireForm } from '#canon';
 import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
-import { onlyStopWords, WORDS_MAX, wordsOf } from './words.ts';
+import { lettersOf, WORDS_MAX, wordsOf } from './words.ts';
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
@@ -18,19 +18,14 @@ export function documentOf(row: Documented): string {
 }
 
 /**
- * The words of that text, part for part: a subject, predicate or object that has only words that stand everywhere, as `The Who` or `it`,
- * is found by those.
+ * The words that text is found by, part for part: a subject, predicate or object that has only words that stand everywhere, as `The Who` or `it`,
+ * is found by those. Behind them single letters.
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOfDocument(row: Documented): string[] {
   requireForm(ROW, row, 'row');
-  return partsOf(row).flatMap(wordsOf).slice(0, WORDS_MAX);
-}
-
-/** Of the words of that text those of parts that have only words that stand everywhere. @throws ArgumentError `bad_argument` */
-export function stopWordsOfDocument(row: Documented): string[] {
-  requireForm(ROW, row, 'row');
-  return partsOf(row).flatMap(onlyStopWords);
+  const parts = partsOf(row);
+  return [...parts.flatMap(wordsOf), ...parts.flatMap(lettersOf)].slice(0, WORDS_MAX);
 }
 
 /** What is read of a version. */

@@ -6,8 +6,22 @@ import { STOP_WORDS } from './stop-words.ts';
 export const WORDS_MAX = 10_000;
 const LETTERS_MAX = 64;
 
-/** Words whose stems are kept in memory. */
+/** Words whose stems are kept in memory: of all worlds of this thread. */
 const STEMS = new RecentMap<string, string>(20_000);
+
+/** Keeps no word in memory that a text had: of what is erased, or no longer open here. */
+export function forgetWords(): void {
+  STEMS.clear();
+  // The engine keeps the text in which a pattern was found last.
+  /^/.test('');
+}
+
+/** What a word is read the same without: accents, points of Hebrew, Arabic and Syriac, what stretches a word, and what nobody sees. */
+const UNREAD =
+  /[\u0300-\u036f\u0640\p{Default_Ignorable_Code_Point}[\p{Mn}&&[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}]]]/gv;
+
+/** Small letters whose capitals are those of others. */
+const ALIKE: Readonly<Record<string, string>> = { ß: 'ss', ς: 'σ', ı: 'i' };
 
 /** A day; a number with a point; letters, marks and digits, with what an apostrophe joins. */
 const WORD = /\d{4}-\d{2}-\d{2}|\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
@@ -18,11 +32,23 @@ const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar
   .join('');
 const UNSPACED = new RegExp(`[${SCRIPTS}]`, 'u');
 const RUNS = new RegExp(`[${SCRIPTS}]+|[^${SCRIPTS}]+`, 'gu');
+const UNSPACED_RUNS = new RegExp(`[${SCRIPTS}]+`, 'gu');
+
+/** Han, and before what is composed anew also what may become of it. */
+const HAN = /\p{sc=Han}/u;
+const MAYBE_HAN = /[\u2e80-\uffff]/;
+
+const APOSTROPHE = /['’]/;
+
+/** Where a vowel is left out before another one or an h: `l'été`, `d'un`, `qu'elle`, `dell'acqua`. */
+const ELISION = /(?<=[b-df-hj-np-tv-xz]|qu)['’](?=[aeiouyhœæ])/g;
 
 /**
- * The words of a text as they are indexed and looked for, in order and as often as they stand there: in small letters and without
- * accents, English ones by their stems (Porter 1980) and without those that stand everywhere, unless it has no others; pairs of letters
- * where a script has no spaces. They have letters, marks, digits, points and hyphens and nothing else, so that they mean nothing to a query language.
+ * The words of a text as they are looked for, and with `lettersOf` indexed, in order and as often as they stand there: in small letters and
+ * without accents, points, soft hyphens and whatever is not seen; English ones by their stems (Porter 1980) and without those that stand
+ * everywhere, unless it has no others; what an apostrophe joins as one word, and where it stands for a vowel what follows it by itself as
+ * well; pairs of letters where a script has no spaces. They have letters, marks, digits, points and hyphens and nothing else, so that they mean
+ * nothing to a query language.
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
@@ -31,10 +57,17 @@ export function wordsOf(text: string): string[] {
   return words.length > 0 ? words : stopWords;
 }
 
-/** The words that stand everywhere, of a text that has no others; none of any other. */
-export function onlyStopWords(text: string): string[] {
-  const { words, stopWords } = termsIn(text);
-  return words.length > 0 ? [] : stopWords;
+/**
+ * The letters of a text that are words by themselves and stand beside others, so that `wordsOf` has them in pairs: who looks for one letter finds it
+ * as well. Han alone.
+ */
+export function lettersOf(text: string): string[] {
+  if (!MAYBE_HAN.test(text)) return [];
+  const runs = (plain(text).match(WORD) ?? []).flatMap((word) => word.match(UNSPACED_RUNS) ?? []);
+  return runs.flatMap((run) => {
+    const letters = [...run];
+    return letters.length === 1 ? [] : letters.filter((letter) => HAN.test(letter));
+  });
 }
 
 /**
@@ -60,13 +93,20 @@ function termsIn(text: string): { readonly words: string[]; readonly stopWords: 
   return { words, stopWords };
 }
 
-/** In small letters and without what an apostrophe adds, as often as they stand there. */
+/** In small letters and without what is not read, as often as they stand there. */
 function bareWords(text: string): readonly string[] {
   const bare = plain(text);
   const found = bare.match(WORD) ?? [];
   // Most texts have neither.
   const words = UNSPACED.test(bare) ? found.flatMap((word) => (UNSPACED.test(word) ? unspaced(word) : [word])) : found;
-  return /['’]/.test(bare) ? words.map((word) => word.replace(/['’]s$/, '').replace(/['’]/g, '')) : words;
+  if (!APOSTROPHE.test(bare)) return words;
+  return words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word));
+}
+
+/** Without an English genitive; what follows an elision also without what it leans on. */
+function withoutApostrophe(word: string): string[] {
+  const parts = word.replace(/['’]s$/, '').split(ELISION);
+  return parts.map((_, n) => parts.slice(n).join('').replace(/['’]/g, ''));
 }
 
 function plain(text: string): string {
@@ -74,16 +114,18 @@ function plain(text: string): string {
   if (/^[\u0000-\u007f]*$/.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
+    .replace(UNREAD, '')
     .normalize('NFC')
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/[ßςı]/g, (letter) => ALIKE[letter]!);
 }
 
 function termOf(bare: string): string {
   const known = STEMS.get(bare);
   if (known !== undefined) return known;
   const term = /^[a-z]+$/.test(bare) ? stem(bare.slice(0, LETTERS_MAX)) : [...bare].slice(0, LETTERS_MAX).join('');
-  STEMS.set(bare, term);
+  // A longer one would be kept as a whole.
+  if (bare.length <= LETTERS_MAX) STEMS.set(bare, term);
   return term;
 }
 

@@ -26,12 +26,19 @@ export interface BacktestOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-const BACKTEST_OPTIONS = form.members({
+/** Of a store. */
+type BacktestStoreOptions = BacktestOptions & { readonly trajectoryIds?: readonly string[] };
+
+const OF_BOTH = {
+  policy: form.any,
   domains: DOMAINS,
   instead: form.optional(DOMAINS),
+  oracle: form.any,
   limit: form.optional(form.whole),
-  trajectoryIds: form.optional(NAMES),
-});
+  onProgress: form.any,
+};
+const BACKTEST_OPTIONS = form.options<BacktestOptions>(OF_BOTH);
+const STORE_OPTIONS = form.options<BacktestStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
 
 /**
  * Judges the proposals of one trajectory once more, as far as it goes now; `index.ts` says how. The entries of a source that it
@@ -52,9 +59,9 @@ export async function backtest(
 /** The same of several. Default: all of the store. @throws as `backtest`; ArgumentError `bad_argument` */
 export async function backtestStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
-  given: BacktestOptions & { readonly trajectoryIds?: readonly string[] },
+  given: BacktestStoreOptions,
 ): Promise<BacktestReport[]> {
-  requireForm(BACKTEST_OPTIONS, given, 'options');
+  requireForm(STORE_OPTIONS, given, 'options');
   requireOwnDomains([...given.domains, ...(given.instead ?? [])]);
   const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();

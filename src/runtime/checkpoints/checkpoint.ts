@@ -47,11 +47,12 @@ export interface MadeCheckpoint extends LogHead {
   readonly signed: string;
 }
 
-const CHECKPOINT_OPTIONS = form.members({
+const CHECKPOINT_OPTIONS = form.options<CheckpointOptions>({
   signer: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text, privateKey: form.text }),
   last: form.optional(form.text),
   witnesses: form.optional(form.list(form.members({ cosign: form.code }))),
   sinks: form.optional(form.list(form.members({ put: form.code }))),
+  onProgress: form.any,
 });
 
 /**

@@ -13,9 +13,10 @@ import {
 } from '#ledger';
 import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
 import type { OracleStore } from '#oracle';
-import { checkMemory } from '../memory/index.ts';
+import { checkMemory, type UnreadPartition } from '../memory/index.ts';
 import { snapshotFault } from '../snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
+import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
 
 /** What is wrong with a store beside what `verify` finds in its trajectories. */
 export type FsckFault =
@@ -33,6 +34,8 @@ export type FsckFault =
   | { readonly code: 'facts_differ'; readonly detail: string }
   /** An answer of the oracle log is gone, and the entry that is said to have erased it does not say so. */
   | { readonly code: 'answer_lost'; readonly key: string; readonly detail: string }
+  /** A text that only the effect log names is gone, and no entry of its trajectory has erased it; or is another one. */
+  | EffectTextLost
   /** The log is behind, or apart from, the checkpoint that was kept. */
   | { readonly code: 'checkpoint'; readonly detail: string };
 
@@ -44,6 +47,15 @@ export interface FsckReport {
   readonly trajectories: readonly VerifyReport[];
   /** At most `FAULTS_MAX`. */
   readonly faults: readonly FsckFault[];
+  /** Not there where all that is believed was compared; a store where it is there is never valid. */
+  readonly notCompared?: NotCompared;
+}
+
+/** What is believed and was not compared, as entries have changed it that do not verify, or follow one that does not. */
+export interface NotCompared {
+  readonly partitions: number;
+  /** At most 100. */
+  readonly examples: readonly UnreadPartition[];
 }
 
 export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress'> {
@@ -52,8 +64,10 @@ export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress
 }
 
 const SIZE = form.of('a bigint', (value) => typeof value === 'bigint');
-const FSCK_OPTIONS = form.members({
+const FSCK_OPTIONS = form.options<FsckOptions>({
   checkpoint: form.optional(form.members({ origin: form.text, size: SIZE, root: form.bytes })),
+  threads: form.optional(form.number),
+  onProgress: form.any,
 });
 
 export const FAULTS_MAX = 100;
@@ -64,7 +78,7 @@ const ERASURES_KEPT = 100;
 
 /**
  * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, the snapshots
- * where it keeps any, what is believed, and answers of the oracle log that were erased.
+ * where it keeps any, what is believed, answers of the oracle log that were erased, and all texts that the effect log names.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -78,8 +92,9 @@ export async function fsck(
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
   const trajectories = await verifyStore(store, options);
   await checkSnapshots(store, trajectories, faults);
-  await checkBeliefs(store, trajectories, faults);
+  const notCompared = await checkBeliefs(store, trajectories, faults);
   await checkErasedAnswers(store, faults);
+  await checkEffectTexts(store, FAULTS_MAX, faults);
   const { frontier, size } = await checkLog(store, faults);
   if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
   const known = await store.trajectories();
@@ -89,6 +104,7 @@ export async function fsck(
     logged: size,
     trajectories,
     faults: faults.slice(0, FAULTS_MAX),
+    ...(notCompared && { notCompared }),
   };
 }
 
@@ -108,24 +124,28 @@ async function checkSnapshots(
   }
 }
 
-/** Compares what is believed with what the entries say that verify. What others have changed there is nothing to compare with. */
+/** Compares what is believed with what the entries say that verify, and gives what others have changed: there is nothing to compare that with. */
 async function checkBeliefs(
   store: LedgerStore,
   trajectories: readonly VerifyReport[],
   faults: FsckFault[],
-): Promise<void> {
-  if (!isFactStore(store)) return;
+): Promise<NotCompared | undefined> {
+  if (!isFactStore(store)) return undefined;
   // The effect log is none of what is believed.
   const wrong = trajectories.flatMap(({ fault }) => (fault && fault.code !== 'effects_differ' ? [fault] : []));
   const readOnly = new Map(wrong.map(({ trajectory_id, seq }) => [trajectory_id, seq]));
   try {
-    const { differences, more } = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
-    if (differences.length === 0) return;
-    const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
-    faults.push({ code: 'facts_differ', detail });
+    const report = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
+    const { differences, more, unread: partitions, unreadPartitions: examples } = report;
+    if (differences.length > 0) {
+      const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
+      faults.push({ code: 'facts_differ', detail });
+    }
+    return partitions > 0 ? { partitions, examples } : undefined;
   } catch (error) {
     if (!isAssizeError(error, 'store_facts_incomplete') && !isAssizeError(error, 'invalid_ledger')) throw error;
     faults.push({ code: 'facts_differ', detail: error.message });
+    return undefined;
   }
 }
 

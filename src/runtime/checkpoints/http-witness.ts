@@ -16,7 +16,7 @@ export interface HttpWitnessOptions {
 /** Answers are a few lines. */
 const ANSWER_BYTES_MAX = 100_000;
 
-const HTTP_WITNESS_OPTIONS = form.members({
+const HTTP_WITNESS_OPTIONS = form.options<HttpWitnessOptions>({
   url: form.text,
   key: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text }),
   timeoutMs: form.optional(form.whole),

@@ -8,11 +8,16 @@ import type { DeepReplayReport } from './report.ts';
 import { Rerun, type RerunOptions } from './rerun.ts';
 import { Walk } from './walk.ts';
 
-const REPLAY_OPTIONS = form.members({
+const OF_BOTH = {
   domains: DOMAINS,
+  changedDomains: form.any,
+  oracle: form.any,
+  policy: form.any,
   limit: form.optional(form.whole),
-  trajectoryIds: form.optional(NAMES),
-});
+  onProgress: form.any,
+};
+const REPLAY_OPTIONS = form.options<DeepReplayOptions>({ ...OF_BOTH, sources: form.any });
+const STORE_OPTIONS = form.options<DeepReplayStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
 
 /**
  * Runs the domain of a trajectory again on what is recorded, as far as it goes now; `index.ts` says what is run again. What
@@ -40,7 +45,7 @@ export async function deepReplayStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
   given: DeepReplayStoreOptions,
 ): Promise<DeepReplayReport[]> {
-  requireForm(REPLAY_OPTIONS, given, 'options');
+  requireForm(STORE_OPTIONS, given, 'options');
   requireOwnDomains(given.domains);
   const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();

@@ -4,7 +4,7 @@ import { DidNothing, declareTool, effectKey } from '#effects';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // Keys of calls in a transaction of which a part is begun anew: by its name it is repeated, and makes the same ones.
 
@@ -133,7 +133,8 @@ test('what did nothing is called under another key when its transaction is repea
     },
     compensate: () => ({ undone: 'all' as const }),
   });
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [pay] });
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [tally], { tools: [pay] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = () =>
     trajectory.transaction(OPTIONS, async (tx) => {
@@ -144,10 +145,34 @@ test('what did nothing is called under another key when its transaction is repea
   isDown = false;
   expect(await run()).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
   expect(await run()).toMatchObject({ ruling: { ruling: 'committed' } });
-  const keys = [0, 1].map((generation) => effectKey({ trajectory: 't', transaction: 'order 1', call: 0, generation }));
+  const root = (await store.entries('t'))[0]!.id;
+  const keys = [0, 1].map((generation) => effectKey({ root, transaction: 'order 1', call: 0, generation }));
   expect([...answers]).toEqual([
     [keys[0], false],
     [keys[1], true],
   ]);
   await assize.close();
+});
+
+test('the same call by the same name is another one in another store, at one sink', async () => {
+  const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
+  const clock = new HandClock();
+  for (const what of ['in the first store', 'in the second store']) {
+    const tools = [toolFor(outside, 'reversible', 'externalised')];
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools, clock });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const run = () =>
+      trajectory.transaction(OPTIONS, async (tx) => {
+        await tx.call(CALL, { what });
+        tx.propose(COUNT);
+      });
+    for (let times = 0; times < 2; times++)
+      expect(await run()).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    await assize.close();
+    clock.forward(1);
+  }
+  expect(outside.sink.log.map(({ did, what }) => [did, what])).toEqual([
+    ['do', 'in the first store'],
+    ['do', 'in the second store'],
+  ]);
 });

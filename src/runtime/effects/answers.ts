@@ -1,8 +1,8 @@
-import { form, instantToMillis, type Json, requireForm } from '#canon';
+import { instantToMillis, type Json, requireForm } from '#canon';
 import { type EffectPhase, isLeft, type KnownEffect, readTransaction } from '#effects';
 import { type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
-import { type AwaitOptions, lookAgainMs } from '../decisions.ts';
+import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../decisions.ts';
 import { RuntimeError } from '../errors.ts';
 import { readSalted } from './quarantine.ts';
 
@@ -35,7 +35,7 @@ export async function awaitedAnswers(
   options: AwaitOptions,
   { store, clock, pause, told }: AnswersPorts,
 ): Promise<EffectAnswer[]> {
-  requireForm(form.object, options, 'options');
+  requireForm(AWAIT_OPTIONS, options, 'options');
   const { signal, until } = options;
   if (until !== undefined) instantToMillis(until);
   const ids = await effectsOfCommit(commitId, store);

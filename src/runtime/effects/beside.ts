@@ -12,6 +12,7 @@ import {
 } from '#effects';
 import type { EffectStore, Happening, Membership, Said } from '#ledger';
 import type { Coordination } from './coordination.ts';
+import { openTransactions } from './open-transactions.ts';
 import { tenureLost } from './tenure-lost.ts';
 
 /** So often in a lease it is renewed, and it is looked for members that have ended. */
@@ -248,11 +249,14 @@ export class Beside implements Coordination {
     }
   }
 
-  /** By epoch; all are read at once, however many they are. What has ended since has none: nothing of it is left to do. */
+  /** By epoch; all are read in one go, however many they are. What has ended since has none: nothing of it is left to do. */
   async #claimsOfResumed(happened: readonly Happening[]): Promise<ReadonlyMap<number, readonly Claim[]>> {
-    if (!happened.some(({ is }) => is === 'resumed')) return new Map();
-    const open = await this.#options.store.openEffects();
-    return new Map(open.map((logged) => [logged.epoch, claimsOf(readTransaction(logged))]));
+    const claims = new Map<number, readonly Claim[]>();
+    const resumed = new Set(happened.flatMap((each) => (each.is === 'resumed' ? [each.epoch] : [])));
+    if (resumed.size === 0) return claims;
+    for await (const logged of openTransactions(this.#options.store))
+      if (resumed.has(logged.epoch)) claims.set(logged.epoch, claimsOf(readTransaction(logged)));
+    return claims;
   }
 
   #hear(happening: Happening, isMine: boolean, resumed: ReadonlyMap<number, readonly Claim[]>): unknown {

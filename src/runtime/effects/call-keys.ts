@@ -1,9 +1,10 @@
 import { EffectError, effectKey, type KnownTransaction, readTransaction } from '#effects';
 import type { EffectStore, Hash } from '#ledger';
-import type { Prepared } from './run.ts';
+import type { Prepared } from './called.ts';
 
 export interface CallKeysOptions {
-  readonly trajectoryId: string;
+  /** The first entry of the trajectory. */
+  readonly root: Hash;
   /** Of the transaction: the caller's own, or one that was made up. */
   readonly name: string;
   /** Whether calls may have been made under that name before: it is the caller's own. */
@@ -26,8 +27,8 @@ export class CallKeys {
 
   /** `call`: its place among those of the whole transaction. */
   of(call: number | string, generation: number): Hash {
-    const { trajectoryId: trajectory, name: transaction } = this.#options;
-    return effectKey({ trajectory, transaction, call, generation });
+    const { root, name: transaction } = this.#options;
+    return effectKey({ root, transaction, call, generation });
   }
 
   /** The first of which nothing was called in this one. */

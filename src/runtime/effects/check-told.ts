@@ -1,3 +1,5 @@
+import { isAssizeError } from '#canon';
+import { textsOf } from '#effects';
 import {
   checkRow,
   type EffectStore,
@@ -6,14 +8,16 @@ import {
   LedgerFault,
   type LedgerStore,
   type LoggedTransaction,
+  loggedErasedBy,
+  Values,
   wasImported,
 } from '#ledger';
 import { type EffectsTold, ToldComparison, type ToldDifference } from './compare-told.ts';
+import { loggedTransactions } from './logged-transactions.ts';
+import { openEpochs } from './open-transactions.ts';
 
 type Store = LedgerStore & EffectStore;
 
-/** Transactions that are read at once. */
-const TRANSACTIONS = 100;
 const ENTRIES = 1_000;
 /** How often what differs is read again, where somebody is at work meanwhile. */
 const AGAIN = 5;
@@ -73,7 +77,7 @@ export class ToldCheck {
     const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new ToldComparison(each, open)]));
     const unknown = new Map<string, number>();
     let isLogHere = (await store.wereEffectsHeld?.()) === true;
-    for await (const logged of transactionsOf(store)) {
+    for await (const logged of loggedTransactions(store)) {
       isLogHere = true;
       const { trajectory_id } = logged;
       const comparison = comparisons.get(trajectory_id);
@@ -83,8 +87,9 @@ export class ToldCheck {
     }
     for (const [trajectory_id, comparison] of comparisons) {
       comparisons.delete(trajectory_id);
-      if (comparison.differences(isLogHere).length === 0) continue;
-      const [first, ...more] = await lasting(store, trajectory_id, this.#gathered.get(trajectory_id)!, isLogHere);
+      const told = this.#gathered.get(trajectory_id)!;
+      if ((await differencesIn(store, trajectory_id, comparison, told, isLogHere)).length === 0) continue;
+      const [first, ...more] = await lasting(store, trajectory_id, told, isLogHere);
       if (first === undefined) continue;
       const { seq } = first;
       const detail = more.length === 0 ? first.detail : `${first.detail} (and ${more.length} more of that kind)`;
@@ -110,10 +115,10 @@ async function lasting(
   for (let looks = 0; looks < AGAIN; looks++) {
     await readOn(store, trajectoryId, told);
     told.leave(await importedOf(store, told.expecting));
-    const comparison = new ToldComparison(told, await openEpochs(store));
-    for await (const logged of transactionsOf(store, trajectoryId))
+    const comparison = new ToldComparison(told, await openEpochs(store, trajectoryId));
+    for await (const logged of loggedTransactions(store, trajectoryId))
       await compareOne(store, trajectoryId, comparison, logged);
-    const now = comparison.differences(isLogHere);
+    const now = await differencesIn(store, trajectoryId, comparison, told, isLogHere);
     const before = new Set(found?.map(({ detail }) => detail));
     found = found === undefined ? now : now.filter(({ detail }) => before.has(detail));
     if (found.length === 0) break;
@@ -155,20 +160,45 @@ async function importedOf(store: Store, entries: readonly Hash[]): Promise<reado
   return imported;
 }
 
-async function openEpochs(store: Store): Promise<ReadonlySet<number>> {
-  return new Set((await store.openEffects()).map(({ epoch }) => epoch));
+/** What was found by comparing each transaction, and erasures that name what the log has not. */
+async function differencesIn(
+  store: Store,
+  trajectoryId: string,
+  comparison: ToldComparison,
+  { erasures }: EffectsTold,
+  isLogHere: boolean,
+): Promise<readonly ToldDifference[]> {
+  const differences = comparison.differences(isLogHere);
+  if (!isLogHere) return differences;
+  const more: ToldDifference[] = [];
+  for (const [id, seq] of erasures) {
+    const erasure = await new Values(store).erasureOf(id);
+    const logged = erasure === undefined ? [] : loggedErasedBy(erasure.args);
+    // What came from another store names the log of that one.
+    if (logged.length === 0 || (await wasImported(store, id))) continue;
+    for (const [epoch, erased] of Map.groupBy(logged, (each) => each.epoch)) {
+      const there = await textsAt(store, trajectoryId, epoch);
+      const other = erased.find(({ n, hash }) => !there.has(placed(n, hash)));
+      if (other === undefined) continue;
+      const detail = `it erases ${other.hash}, which is no text of effect ${other.n} of transaction ${epoch} in the effect log`;
+      more.push({ seq, detail });
+    }
+  }
+  return [...differences, ...more].toSorted((a, b) => a.seq - b.seq);
 }
 
-async function* transactionsOf(store: Store, trajectoryId?: string): AsyncGenerator<LoggedTransaction> {
-  let before: number | undefined;
-  for (;;) {
-    const page = await store.listEffects({
-      limit: TRANSACTIONS,
-      ...(before !== undefined && { before }),
-      ...(trajectoryId !== undefined && { trajectoryId }),
-    });
-    yield* page;
-    if (page.length < TRANSACTIONS) return;
-    before = page.at(-1)!.epoch;
+/** Texts that a transaction of that trajectory names; none where it can't be read, which is said of it elsewhere. */
+async function textsAt(store: Store, trajectoryId: string, epoch: number): Promise<ReadonlySet<string>> {
+  const logged = await store.effectsOf(epoch);
+  if (logged?.trajectory_id !== trajectoryId) return new Set();
+  try {
+    return new Set(textsOf(logged).map(({ n, hash }) => placed(n, hash)));
+  } catch (error) {
+    if (isAssizeError(error)) return new Set();
+    throw error;
   }
+}
+
+function placed(n: number, hash: Hash): string {
+  return `${n} ${hash}`;
 }

@@ -1,4 +1,5 @@
 import { type Claim, conflicts, covers, EffectError, readClaim, type Tool, type Work } from '#effects';
+import { badIntent } from '../intent.ts';
 import type { Held } from './effects.ts';
 import type { Run } from './run.ts';
 import type { TimeLimit } from './time-limit.ts';
@@ -9,8 +10,19 @@ export interface Scoped {
   readonly writes?: readonly string[];
 }
 
-/** @throws AuthorityError `bad_resource` */
+/** Resources alone, of which a misspelled one would be passed over. @throws RuntimeError `bad_intent`; AuthorityError `bad_resource` */
+function claimsOfScoped(what: string, given: Scoped): Claim[] {
+  if (typeof given !== 'object' || given === null) throw badIntent(`${what} takes { reads, writes }`);
+  for (const member in given)
+    if (member !== 'reads' && member !== 'writes')
+      throw badIntent(`${what} takes reads and writes, and there is no ${member}`);
+  return claimsFrom(given);
+}
+
+/** @throws RuntimeError `bad_intent`; AuthorityError `bad_resource` */
 export function claimsFrom(given: Scoped): Claim[] {
+  const { reads = [], writes = [] } = given;
+  if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes are lists of scopes');
   return [
     ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
     ...(given.writes ?? []).map((scope) => readClaim('write', scope)),
@@ -142,7 +154,7 @@ export class Claims {
 
   async #expand(more: Scoped, goesOn: GoesOn): Promise<void> {
     goesOn();
-    const claims = await this.#held.names.of(claimsFrom(more), this.#options.signal);
+    const claims = await this.#held.names.of(claimsOfScoped('expand', more), this.#options.signal);
     goesOn();
     this.#options.claimed.push(...claims);
     if (this.#run === undefined) {
@@ -174,7 +186,7 @@ export class Claims {
   /** Nothing that is judged from then on rests on it, but on the rest. */
   async #givenUp(less: Scoped, goesOn: GoesOn): Promise<GivenUp> {
     goesOn();
-    const claims = await this.#held.names.of(claimsFrom(less), this.#options.signal);
+    const claims = await this.#held.names.of(claimsOfScoped('release', less), this.#options.signal);
     goesOn();
     const rest = [...this.#kept];
     for (const claim of claims) if (!takeOut(rest, claim)) throw notReleased(claim, 'it has not claimed that');

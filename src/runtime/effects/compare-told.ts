@@ -5,6 +5,7 @@ import {
   type Entry,
   type Hash,
   isEffectPending,
+  isErasure,
   isSettlement,
   type LoggedTransaction,
   type SettledAs,
@@ -53,12 +54,14 @@ export class EffectsTold {
   readonly abandoned: Map<Hash, AbandonedTold> = new Map();
   /** Of what came from another store, commits with effects that nothing settles: what was to become of them is in the log there. */
   readonly imported: Set<Hash> = new Set();
+  /** Entries that erase, with their seqs: they may name texts of the log. */
+  readonly erasures: Map<Hash, number> = new Map();
   /** Nothing follows a final answer: what becomes of effects after it is in the log alone. */
   isAnswered = false;
 
   /** How many effects it tells of, about: what it has in memory grows with that. */
   get size(): number {
-    let size = this.waiting.size;
+    let size = this.waiting.size + this.erasures.size;
     for (const { effects } of this.commits.values()) size += effects.size;
     for (const { effects } of this.abandoned.values()) size += effects.length;
     return size;
@@ -88,6 +91,7 @@ export class EffectsTold {
   note({ id, seq, trajectory_id, payload }: Entry): void {
     this.seq = seq + 1;
     if ('resolves' in payload && payload.resolves !== undefined) this.waiting.delete(payload.resolves);
+    if (isErasure(payload)) this.erasures.set(id, seq);
     if (isSettlement(payload)) {
       for (const { commit, effects } of payload.action.args.settled)
         for (const { id: effect, outcome } of effects) this.commits.get(commit)?.effects.set(effect, outcome);

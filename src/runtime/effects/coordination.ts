@@ -1,4 +1,4 @@
-import { type Claim, claimsOf, type KnownTransaction, SharedWork, type Stale, type Work } from '#effects';
+import { type Claim, SharedWork, type Stale, type Work } from '#effects';
 
 /** Who may act where now, for what this process has at work: by itself, or beside others. */
 export interface Coordination {
@@ -48,12 +48,12 @@ export class Alone implements Coordination {
   readonly lost = undefined;
   readonly #shared: SharedWork;
 
-  /** `last`: the last epoch that was given. `open`: what the log has of work that has not ended. */
-  constructor(fence: number, last: number, open: readonly KnownTransaction[], isOrdered: boolean) {
+  /** `last`: the last epoch that was given. `open`: what work that has not ended has claimed, by the log. */
+  constructor(fence: number, last: number, open: Iterable<Work>, isOrdered: boolean) {
     this.fence = fence;
     this.#shared = new SharedWork(fence, last, isOrdered);
     // All of it before anything begins.
-    for (const known of open) this.#shared.begun(known.epoch, fence, claimsOf(known));
+    for (const { epoch, claims } of open) this.#shared.begun(epoch, fence, claims);
   }
 
   takeUp(goOn: (epoch: number) => void): void {

@@ -33,6 +33,8 @@ export interface EffectLeft extends WaitingEffect {
   readonly undoCost?: Amounts;
   /** Why what was to be committed for its failure was refused, as a code: of one that waits for that. */
   readonly refused?: string;
+  /** Why it was left, as a code, where its tool has said one. */
+  readonly why?: string;
 }
 
 /** What a person decided about it. */
@@ -131,10 +133,11 @@ export function effectPendingPayload(place: Place, left: EffectLeft): PendingPay
   };
 }
 
-function whyLeft({ reason, refused }: EffectLeft): string {
+function whyLeft({ reason, refused, why }: EffectLeft): string {
   if (refused !== undefined)
     return `it has failed for good, all else is undone, and what its action does then was refused (${refused})`;
-  return reason === 'in_doubt' ? 'nobody can tell what became of it' : 'it was refused for good, or too often';
+  const what = reason === 'in_doubt' ? 'nobody can tell what became of it' : 'it was refused for good, or too often';
+  return why === undefined ? what : `${what} (${why})`;
 }
 
 /** What an attempt did that came to no ruling, and that it is undone: no text of it but names and a code. */

@@ -24,14 +24,19 @@ import { RuntimeError } from '../errors.ts';
 import { Beside } from './beside.ts';
 import type { Book } from './book.ts';
 import { Alone, type Coordination } from './coordination.ts';
+import { Doorway } from './doorway.ts';
 import type { Failure, FailureAnswer } from './failure.ts';
+import { InFlight } from './in-flight.ts';
 import { Names } from './names.ts';
+import { openTransactions } from './open-transactions.ts';
 import { keptClaims, touchedBy } from './quarantine.ts';
 import { Reserved } from './reserved.ts';
 import { checkLeft, type EffectResolution, type ResolvedEffect } from './resolution.ts';
 import { type Moved, Run, type RunPorts } from './run.ts';
 import { Settling } from './settling.ts';
 import { SharedWait } from './shared-wait.ts';
+import { Thrown } from './thrown.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 export interface EffectsOptions {
   readonly store: EffectStore;
@@ -66,6 +71,10 @@ export interface LeftEffect {
   readonly tool: string;
   readonly key: Hash;
   readonly phase: string;
+  /** Why it waits, as a word that its tool has for it (`NoAnswer`), where it has one. */
+  readonly why?: string;
+  /** What its last call threw, where this process has made that: its text may say anything, so it stands in no log. */
+  readonly error?: unknown;
   /** What it touches, or, where that was erased, all that its transaction may have: nobody acts there before it is resolved. */
   readonly claims: readonly Claim[];
 }
@@ -76,6 +85,7 @@ export interface LeftEffect {
  */
 export class Effects {
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly inFlight = new InFlight();
   readonly #options: EffectsOptions;
   readonly #names: Names;
   #place: SharedWait<Held> | undefined;
@@ -86,6 +96,9 @@ export class Effects {
   /** Looking for what was left, and going on with it, while that is under way. */
   #takingUp: Promise<void> | undefined;
   #reserved: Reserved = new Reserved();
+  readonly #thrown = new Thrown();
+  /** Transactions that have begun here and are not over. */
+  readonly #attended = new Map<TimeLimit, Promise<unknown>>();
   #isClosed = false;
 
   /** @throws EffectError `invalid_tool` for two of one name, or that don't go together, `bad_resolver`; CopyError `other_copy` */
@@ -174,8 +187,10 @@ export class Effects {
   }
 
   async #hasLeft(trajectoryIds: ReadonlySet<string>): Promise<boolean> {
-    const open = await this.#options.store.openEffects();
-    return open.some((logged) => trajectoryIds.has(logged.trajectory_id) && this.#canGoOn(readTransaction(logged)));
+    const [only] = trajectoryIds.size === 1 ? trajectoryIds : [];
+    for await (const logged of openTransactions(this.#options.store, only))
+      if (trajectoryIds.has(logged.trajectory_id) && this.#canGoOn(readTransaction(logged))) return true;
+    return false;
   }
 
   /** Who has the store to itself for that alone holds others up no longer than it takes. A member holds nobody up, and stays one. */
@@ -210,9 +225,31 @@ export class Effects {
     await this.#place?.made?.told();
   }
 
-  /** Waits for what is under way and gives the tenure up; who waits for that waits no longer. */
+  /**
+   * A transaction, until it is over: who closes tells it to stop by its limit, and waits for what is to be undone then, or is committed.
+   * @throws RuntimeError `closed`; what `make` throws
+   */
+  async attend<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closed();
+    const made = make();
+    this.#attended.set(limit, made);
+    try {
+      return await made;
+    } finally {
+      this.#attended.delete(limit);
+      limit.end();
+    }
+  }
+
+  /**
+   * Has transactions stop that are not committed, waits until those are undone and the others done, as far as that can be now, and gives
+   * the tenure up; who waits for that waits no longer.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
+    const stopping = [...this.#attended.values()].map((made) => made.catch(() => undefined));
+    for (const limit of this.#attended.keys()) limit.stop(closed());
+    await Promise.all(stopping);
     const place = this.#place;
     this.#place = undefined;
     place?.giveUp(closed());
@@ -233,8 +270,8 @@ export class Effects {
     }
     const settling = new Settling(store, coordination.fence, bookOf);
     const reserved = new Reserved();
-    const around = { random, pause, callMs, patienceMs: patienceOf(holdMs), tries, blob, answer };
-    const ports = { store, coordination, tools: this.tools, settling, reserved, ...around };
+    const around = { random, pause, callMs, patienceMs: patienceOf(holdMs), tries, blob, answer, thrown: this.#thrown };
+    const ports = { store, coordination, tools: this.tools, settling, reserved, inFlight: this.inFlight, ...around };
     // What was at work before is taken over, here or elsewhere.
     this.#reserved = reserved;
     const held = new Held(place, ports, this.#names);
@@ -269,7 +306,9 @@ export class Effects {
     const { store } = this.#options;
     const tenure = await store.holdEffects(signal);
     try {
-      const open = (await store.openEffects()).map(readTransaction);
+      const open: Work[] = [];
+      for await (const logged of openTransactions(store))
+        open.push({ epoch: logged.epoch, claims: claimsOf(readTransaction(logged)) });
       const coordination = new Alone(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
       return { coordination, release: () => tenure.release() };
     } catch (error) {
@@ -333,6 +372,9 @@ const AGAIN_MS = 1_000;
 /** As long has to be still what another process has left: if that one tries again by itself, it does so sooner. */
 const STILL_MS = 3 * AGAIN_MS;
 
+/** Transactions of which is in memory what the log has of them, while nothing is done about them but to find out that they wait. */
+const LOOKED_AT = 100;
+
 /** What is at work under one tenure or membership. */
 export class Held {
   readonly ports: RunPorts;
@@ -341,6 +383,7 @@ export class Held {
   /** Decisions that are being carried out, by the epoch of their transaction. */
   readonly #resolving = new Map<number, Promise<void>>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #looks = new Doorway(LOOKED_AT);
   /** Of what could not be gone on with, for the store. */
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Of what others have left, by epoch. */
@@ -422,7 +465,18 @@ export class Held {
    * Does what is left to do about a transaction that has no body any more; with a `cause`, undoes it. What it claimed is free when
    * this returns, but for what is quarantined because a person has to look. `later`: it is gone on with by itself.
    */
-  async finish(run: Run, cause?: string): Promise<Moved> {
+  finish(run: Run, cause?: string): Promise<Moved> {
+    const finished = this.#finish(run, cause);
+    this.#track(
+      finished.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    return finished;
+  }
+
+  async #finish(run: Run, cause: string | undefined): Promise<Moved> {
     let end: Moved | undefined;
     let kept: readonly Claim[] | undefined;
     try {
@@ -472,19 +526,18 @@ export class Held {
 
   /** Where that fails it is left as it was. */
   #lookAtLeft(epoch: number): Promise<void> {
-    const looked = this.#tryLeft(epoch).catch(() => undefined);
+    const looked = this.#looks.through(() => this.#tryLeft(epoch)).catch(() => undefined);
     this.#track(looked);
     return looked;
   }
 
   /** Goes on with what was left without a person to wait for, unless it was tried here already, and nothing has happened since. */
   async #tryLeft(epoch: number): Promise<void> {
-    const { coordination, ports } = this;
+    const { coordination } = this;
     if (!coordination.isLeft(epoch)) return;
     const known = await this.#known(epoch);
     if (known === undefined || this.#lacking.get(epoch) === known.length) return;
-    const together = togetherBy(known.effects.map(({ tool }) => ports.tools.get(tool)?.spec));
-    const next = nextStep(known.state, { ...LEFT, tries: ports.tries, ...(together && { together }) });
+    const next = this.#nextFor(known);
     if (next.do === 'wait' || next.do === 'nothing') return;
     if (await coordination.own(epoch)) this.#goOn(epoch);
   }
@@ -497,10 +550,12 @@ export class Held {
 
   /** Effects that wait for a person, whoever had them. */
   async left(): Promise<LeftEffect[]> {
-    const all = this.coordination.left().map(async (epoch) => {
-      const known = await this.#known(epoch);
-      return known === undefined ? [] : leftOf(known, this.ports.blob);
-    });
+    const all = this.coordination.left().map((epoch) =>
+      this.#looks.through(async () => {
+        const known = await this.#known(epoch);
+        return known === undefined ? [] : leftOf(known, this.ports);
+      }),
+    );
     return (await Promise.all(all)).flat();
   }
 
@@ -621,11 +676,11 @@ export class Held {
 
   /** Where that fails it is quarantined, and whoever writes next meets the same store. */
   #goOn(epoch: number): void {
-    this.#track(this.#takeUp(epoch).catch(() => undefined));
+    this.#track(this.#looks.through((leave) => this.#takeUp(epoch, leave)).catch(() => undefined));
   }
 
-  /** Goes on with what has no body any more. */
-  async #takeUp(epoch: number): Promise<void> {
+  /** Goes on with what has no body any more. `isLookedAt`: to be called where something is to be done about it, which may take its time. */
+  async #takeUp(epoch: number, isLookedAt: () => void): Promise<void> {
     const known = await this.#known(epoch).catch(async (error: unknown) => {
       await this.#leave(epoch, true);
       throw error;
@@ -636,13 +691,20 @@ export class Held {
       this.coordination.end(epoch, Promise.resolve());
       return;
     }
+    if (this.#nextFor(known).do !== 'wait') isLookedAt();
     const run = Run.of(this.ports, known);
     await this.finish(run);
     await run.settled();
   }
 
+  #nextFor({ state, effects }: KnownTransaction): ReturnType<typeof nextStep> {
+    const together = togetherBy(effects.map(({ tool }) => this.ports.tools.get(tool)?.spec));
+    return nextStep(state, { ...LEFT, tries: this.ports.tries, ...(together && { together }) });
+  }
+
   async #isOpen(epoch: number): Promise<boolean> {
-    return (await this.ports.store.openEffects()).some((open) => open.epoch === epoch);
+    const [next] = await this.ports.store.openEffects({ after: epoch - 1, limit: 1 });
+    return next?.epoch === epoch;
   }
 
   /** Is waited for before the tenure ends. */
@@ -656,14 +718,16 @@ function hasEnded({ state }: KnownTransaction): boolean {
   return state.phase === 'settled' || state.phase === 'aborted';
 }
 
-function leftOf(known: KnownTransaction, blob: EffectsOptions['blob']): Promise<LeftEffect[]> {
+function leftOf(known: KnownTransaction, { blob, thrown }: RunPorts): Promise<LeftEffect[]> {
   const { epoch, trajectoryId, state, effects } = known;
   const left = [...state.effects.entries()].filter(([, { phase }]) => isLeft(phase));
   return Promise.all(
     left.map(async ([n, { phase }]) => {
-      const { tool, key, payload } = effects[n]!;
+      const { tool, key, payload, why } = effects[n]!;
+      const error = thrown.of(epoch, n);
       const claims = (await touchedBy(blob, payload)) ?? claimsOf(known).filter((claim) => !isNameClaim(claim));
-      return { epoch, trajectoryId, n, tool, key, phase, claims };
+      const said = { ...(why !== undefined && { why }), ...(error !== undefined && { error }) };
+      return { epoch, trajectoryId, n, tool, key, phase, ...said, claims };
     }),
   );
 }

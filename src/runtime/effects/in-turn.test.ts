@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { addMicros } from '#canon';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
 
 // What acts at once acts one after the other, also where code of the host that is asked about a call makes another one.
 
@@ -89,4 +90,39 @@ test('the end waits for it, too, where nobody awaits it', async () => {
   expect(await store.openEffects()).toEqual([]);
   await assize.close();
   expect(log).toEqual(then);
+});
+
+test('what is read of what is held, and not allowed any more when its turn comes, is given up, and nothing else is', async () => {
+  const clock = new HandClock();
+  const act = declareTool({
+    name: 'act',
+    input: z.strictObject({}),
+    class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+    writes: ['test:act'],
+    execute: async () => clock.forward(10_000),
+    compensate: async () => ({ undone: 'all' as const }),
+  });
+  const look = declareTool({
+    name: 'look',
+    input: z.strictObject({}),
+    class: 'read',
+    reads: ['test:look'],
+    sees: { at: {}, part: {} },
+    execute: () => 1,
+  });
+  const assize = runtimeOver(new MemoryStore(), [tally], { clock, tools: [act, look] });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const writ = writFor('alice', { expires: addMicros(START, 5_000_000) });
+  const scopes = { reads: ['test:look'], writes: ['test:act'] };
+  const over = new Error('it is over');
+  const body = async (tx: Transaction): Promise<void> => {
+    const acted = tx.call('act', {});
+    await expect(tx.call('look', {})).rejects.toMatchObject({ code: 'not_authorised' });
+    await acted;
+    await expect(tx.release({ writes: ['test:act'] })).rejects.toMatchObject({ code: 'scope_exceeded' });
+    await tx.release({ reads: ['test:look'] });
+    throw over;
+  };
+  await expect(trajectory.transaction({ writ, ...scopes, retries: 0, deadlineMs: 5_000 }, body)).rejects.toBe(over);
+  await assize.close();
 });

@@ -16,9 +16,10 @@ describe.each([
     const tenure = await store.holdEffects();
     const assize = runtimeOver(store, [tally], { tools: [] });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
-    const count = (signal?: AbortSignal) =>
-      trajectory.transaction({ writ: writFor('alice'), writes: ['r:/a'], ...(signal && { signal }) }, (tx) =>
-        tx.propose({ action: 'count', role: 'counter', args: 'x' }),
+    const count = (signal?: AbortSignal, deadlineMs = 60_000) =>
+      trajectory.transaction(
+        { writ: writFor('alice'), writes: ['r:/a'], deadlineMs, ...(signal && { signal }) },
+        (tx) => tx.propose({ action: 'count', role: 'counter', args: 'x' }),
       );
     return { store, tenure, assize, count };
   }
@@ -39,6 +40,15 @@ describe.each([
     expect(await waits[1]).toBe('the second has enough');
     await tenure.release();
     expect(await waits[2]).toBe('done');
+    await assize.close();
+  });
+
+  test('waits no longer than its deadline', async () => {
+    const { tenure, assize, count } = await stage();
+    const waits = code(count());
+    expect(await code(count(undefined, 20))).toBe('deadline');
+    await tenure.release();
+    expect(await waits).toBe('done');
     await assize.close();
   });
 

@@ -20,6 +20,7 @@ import {
   type LedgerStore,
   type LoggedTransaction,
 } from '#ledger';
+import { openTransactions } from './open-transactions.ts';
 
 /** Which transactions are asked for; by default all that have not ended. */
 export interface EffectsQuery {
@@ -69,7 +70,7 @@ export interface EffectNeeds {
   readonly domain?: DomainRef;
 }
 
-export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residue' | 'resolved' | 'differs'> {
+export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residue' | 'resolved' | 'differs' | 'why'> {
   readonly n: number;
   readonly class: EffectClass;
   readonly phase: EffectPhase;
@@ -82,15 +83,13 @@ export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residu
 /** Reads the log without taking the tenure. */
 export async function readEffects(store: LedgerStore & EffectStore, query: EffectsQuery): Promise<EffectTransaction[]> {
   const { trajectoryId } = query;
-  const logged = await loggedBy(store, query);
-  return Promise.all(
-    logged
-      .filter((each) => trajectoryId === undefined || each.trajectory_id === trajectoryId)
-      .map(async (each) => {
-        const known = readTransaction(each);
-        return listed(known, await needsOf(known, store));
-      }),
-  );
+  const found: EffectTransaction[] = [];
+  for await (const logged of loggedBy(store, query)) {
+    if (trajectoryId !== undefined && logged.trajectory_id !== trajectoryId) continue;
+    const known = readTransaction(logged);
+    found.push(listed(known, await needsOf(known, store)));
+  }
+  return found;
 }
 
 const ENDED: ReadonlySet<TransactionPhase> = new Set(['settled', 'aborted']);
@@ -120,21 +119,23 @@ async function domainOf(trajectoryId: string, store: LedgerStore): Promise<Domai
   }
 }
 
-async function loggedBy(
+async function* loggedBy(
   store: EffectStore,
   { trajectoryId, epoch, all, limit = LIMIT, before }: EffectsQuery,
-): Promise<LoggedTransaction[]> {
+): AsyncGenerator<LoggedTransaction> {
   if (all === true) {
     const page = {
       limit,
       ...(before !== undefined && { before }),
       ...(trajectoryId !== undefined && { trajectoryId }),
     };
-    return store.listEffects(page);
+    yield* await store.listEffects(page);
+  } else if (epoch === undefined) {
+    yield* openTransactions(store, trajectoryId);
+  } else {
+    const one = await store.effectsOf(epoch);
+    if (one !== undefined) yield one;
   }
-  if (epoch === undefined) return store.openEffects();
-  const one = await store.effectsOf(epoch);
-  return one === undefined ? [] : [one];
 }
 
 function listed(known: KnownTransaction, needs: EffectNeeds | undefined): EffectTransaction {
@@ -152,7 +153,7 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
     ...(state.failing === undefined ? {} : { failing: state.failing }),
     ...(needs === undefined ? {} : { needs }),
     claims: claimsOf(known).filter((claim) => !isNameClaim(claim)),
-    effects: effects.map(({ tool, key, residue, resolved, differs, undo_cost: undoCost }, n) => {
+    effects: effects.map(({ tool, key, residue, resolved, differs, why, undo_cost: undoCost }, n) => {
       const { class: kind, phase, failures } = state.effects[n]!;
       return {
         n,
@@ -165,6 +166,7 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
         ...(residue === undefined ? {} : { residue }),
         ...(resolved === undefined ? {} : { resolved }),
         ...(differs === undefined ? {} : { differs }),
+        ...(why === undefined ? {} : { why }),
       };
     }),
   };

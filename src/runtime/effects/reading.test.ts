@@ -30,13 +30,24 @@ async function stage(fault?: Outside['fault']) {
       },
     }),
     declareTool({
+      name: 'cell.all',
+      input: z.strictObject({}),
+      class: 'read',
+      reads: ['cell:*'],
+      execute: () => [...cells.values()],
+    }),
+    declareTool({
       name: 'cell.put',
       input: z.strictObject({ name: z.string(), to: z.number() }),
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
       writes: ['cell:{name}'],
-      execute: (input) => void cells.set(input.name, input.to),
-      compensate: ({ name }) => {
-        cells.delete(name);
+      execute: (input) => {
+        const before = cells.get(input.name) ?? 0;
+        cells.set(input.name, input.to);
+        return before;
+      },
+      compensate: ({ name }, before) => {
+        cells.set(name, before as number);
         return { undone: 'all' as const };
       },
     }),
@@ -327,6 +338,70 @@ describe('what is read without waiting', () => {
     expect(bodies).toBe(1);
   });
 
+  test.each<[string, (tx: Transaction, add: (tx: Transaction) => Promise<void>) => Promise<void>]>([
+    ['in the body', (tx, add) => add(tx)],
+    ['twice', async (tx, add) => [await add(tx), await add(tx)].at(-1)],
+    ['of all cells', async (tx, add) => [await tx.call('cell.all', {}), await add(tx)].at(-1)],
+    ['in a part', (tx, add) => tx.nested(add)],
+    [
+      'in the body, and acted on in a part',
+      async (tx) => {
+        const to = (await tx.call('cell.get', { name: 'x' })) + 1;
+        await tx.nested((part) => part.call('cell.put', { name: 'x', to }));
+      },
+    ],
+  ])('and acted on by the same transaction is no stale read: %s', async (_, body) => {
+    const { trajectory, cells, all } = await stage();
+    const add = async (tx: Transaction): Promise<void> => {
+      const to = (await tx.call('cell.get', { name: 'x' })) + 1;
+      await tx.call('cell.put', { name: 'x', to });
+    };
+    let bodies = 0;
+    let added = 0;
+    const one = () =>
+      trajectory.transaction({ ...all, reading: 'optimistic', retries: 9 }, async (tx) => {
+        bodies++;
+        const before = await tx.call('cell.get', { name: 'x' });
+        await body(tx, add);
+        added = (await tx.call('cell.get', { name: 'x' })) - before;
+        tx.propose(COUNT);
+      });
+    await one();
+    expect([bodies, cells.get('x')]).toEqual([1, added]);
+    // Of those that are at work at once, no update is lost: who has read too early begins anew.
+    await Promise.all([one(), one(), one()]);
+    expect(cells.get('x')).toBe(4 * added);
+    expect(bodies).toBeGreaterThan(4);
+  });
+
+  test('waits, before that is acted on, for who is older wherever it has read', async () => {
+    const { trajectory, cells, all } = await stage();
+    const { promise: go, resolve: goOn } = Promise.withResolvers<void>();
+    const seen: number[] = [];
+    const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
+    const older = trajectory.transaction({ ...all, writes: ['cell:y'] }, async (tx) => {
+      await go;
+      await tx.call('cell.put', { name: 'y', to: 5 });
+      tx.propose(COUNT);
+    });
+    const optimistic = { ...all, writes: ['cell:x'], reads: ['cell:*'], reading: 'optimistic', retries: 1 } as const;
+    const younger = trajectory.transaction(optimistic, async (tx) => {
+      seen.push(sum(await tx.call('cell.all', {})));
+      const put = tx.call('cell.put', { name: 'x', to: seen.at(-1)! });
+      goOn();
+      await put;
+      tx.propose(COUNT);
+    });
+    await Promise.all([older, younger]);
+    expect([seen, [...cells].sort()]).toEqual([
+      [0, 5],
+      [
+        ['x', 5],
+        ['y', 5],
+      ],
+    ]);
+  });
+
   test('is read again also where the branch that was chosen read it', async () => {
     const { trajectory, cells, all } = await stage();
     const read = trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
@@ -429,6 +504,13 @@ test('who was stale begins anew with all that it had come to claim', async () =>
   acted.resolve();
   await late;
   expect(claimed).toEqual([['test:mine'], ['test:mine', 'test:r']]);
+});
+
+test('an option that there is not is told which there are', async () => {
+  const { trajectory, all } = await stage();
+  await expect(trajectory.transaction({ ...all, write: [] } as never, () => undefined)).rejects.toMatchObject({
+    message: expect.stringMatching(/no option write; there are .*\bwrites\b/),
+  });
 });
 
 test.each([{ epoch: 'soon' }, { reading: 'fast' }, { epoch: 'late', reading: 'ordered' }])(

@@ -2,6 +2,7 @@ import { costItems, type Reservation } from '#authority';
 import { ChurnMap, type Json } from '#canon';
 import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
+import { openTransactions } from './open-transactions.ts';
 
 /** A transaction whose effects may cost something to undo. */
 export interface Reserving {
@@ -37,14 +38,13 @@ export class Reserved {
 
 /** The same by what the effect log has of all that is open there, in whichever process: what was not written yet is not here. */
 export async function reservedInLog(store: EffectStore, trajectory: string): Promise<readonly Reservation[]> {
-  const open = (await store.openEffects()).filter(({ trajectory_id }) => trajectory_id === trajectory);
-  return open
-    .map(readTransaction)
-    .flatMap(({ body, state, effects }) =>
-      effects.flatMap(({ undo_cost: cost }, n) =>
-        cost !== undefined && mayCostUndoing(state, n) ? [{ writId: body.writ_id, cost }] : [],
-      ),
-    );
+  const reserved: Reservation[] = [];
+  for await (const logged of openTransactions(store, trajectory)) {
+    const { body, state, effects } = readTransaction(logged);
+    for (const [n, { undo_cost: cost }] of effects.entries())
+      if (cost !== undefined && mayCostUndoing(state, n)) reserved.push({ writId: body.writ_id, cost });
+  }
+  return reserved;
 }
 
 /** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */

@@ -1,4 +1,4 @@
-import { copyJson, type Json } from '#canon';
+import { copyJson, form, type Json, requireForm } from '#canon';
 import {
   type Decision,
   EffectError,
@@ -42,12 +42,22 @@ export interface ResolvedEffect {
   readonly left: number;
 }
 
+const RESOLUTION = form.options<EffectResolution>({
+  epoch: form.any,
+  n: form.any,
+  as: form.any,
+  by: form.any,
+  evidence: form.any,
+  confirm: form.any,
+});
+
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
 const BY_MAX = 256;
 
-/** As it was given, copied. @throws EffectError `bad_resolution` */
+/** As it was given, copied. @throws EffectError `bad_resolution`; ArgumentError `bad_argument` */
 export function checkedEffectResolution(given: EffectResolution): EffectResolution {
   if (typeof given !== 'object' || given === null) throw bad('say epoch, n, as, by and evidence');
+  requireForm(RESOLUTION, given, 'resolution');
   const { epoch, n, as, by, evidence, confirm = false } = given;
   if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('the epoch is the number of a transaction, from 1');
   if (!Number.isSafeInteger(n) || n < 0) throw bad('n is the place of an effect in its transaction, from 0');

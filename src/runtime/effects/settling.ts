@@ -290,8 +290,8 @@ function foundOf(left: Ended['effects']): Observation[] {
 }
 
 /**
- * What is observed of an effect that stays: what it answered. What was called after the commit no other entry observes; and of what was
- * called before, an entry has to name the text that the log has, or nobody could erase it.
+ * What is observed of an effect that stays: what it answered. What was called after the commit no other entry observes; and where an entry
+ * names the text that the log has, it can be erased without the log.
  */
 function answerOf({ phase, result }: EndedEffect): BlobRef | undefined {
   return phase === 'applied' ? result : undefined;
@@ -358,7 +358,7 @@ function isTenureLost(error: unknown): boolean {
 
 /** Effects that wait for a person, as their pendings name them. */
 export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefined): EffectLeft[] {
-  return effects.flatMap(({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused }, n) =>
+  return effects.flatMap(({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused, why }, n) =>
     isLeft(phase)
       ? [
           {
@@ -372,6 +372,7 @@ export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefin
             ...(commit === undefined ? {} : { commit }),
             ...(doubt === 'undo' && undo_cost !== undefined ? { undoCost: undo_cost } : {}),
             ...(isRefused === true && refused !== undefined ? { refused } : {}),
+            ...(why === undefined ? {} : { why }),
           },
         ]
       : [],

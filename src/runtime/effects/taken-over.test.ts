@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { bodyText, claimsText, claimTexts, readClaim } from '#effects';
+import { bodyText, claimsText, claimTexts, readClaim, recordsText } from '#effects';
 import type { Membership, SharedEffectStore } from '#ledger';
 import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
@@ -66,7 +66,9 @@ test('who joins reads all that is open at once, and keeps out of what it claims'
       writ_id: '0'.repeat(64),
       claims: claimTexts(claims(epoch)),
     };
-    await store.logEffects({ fence, begun: [{ epoch, trajectory_id: 't', body: bodyText(body) }] });
+    const record = recordsText([{ is: 'aborting', cause: 'crashed' }]);
+    const begun = [{ epoch, trajectory_id: 't', body: bodyText(body) }];
+    await store.logEffects({ fence, begun, records: [{ epoch, place: 0, record }] });
   }
   await release();
   const reads: string[] = [];

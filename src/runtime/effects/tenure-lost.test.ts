@@ -64,7 +64,8 @@ async function leave(store: Store, outside: Outside): Promise<void> {
     random,
   }).open('t');
   await Promise.race([
-    dying.transaction(options, async (tx) => {
+    // However slow the machine is.
+    dying.transaction({ ...options, deadlineMs: 60_000 }, async (tx) => {
       await acts(tx, 'left');
       await acts(tx, 'left too');
     }),

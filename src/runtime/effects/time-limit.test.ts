@@ -102,6 +102,18 @@ describe('a time limit', () => {
   });
 });
 
+test('that somebody waits for keeps the process alive: it is told that it waits in vain', async () => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const limit = new TimeLimit(60_000);
+  const made = limit.bound(never, late);
+  expect(timers()).toBe(before + 1);
+  limit.stop(new Error('enough'));
+  await expect(made).rejects.toThrow('late: enough');
+  limit.end();
+  expect(timers()).toBe(before);
+});
+
 describe('what is attended', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,7 @@
 /**
  * How long something may take, from when this is made, whether it waits or computes; there is a timer only once it waits. Whoever sets a
- * limit ends it, so that nothing is kept for a timer that nobody needs any more; a timer that runs keeps no process alive.
+ * limit ends it, so that nothing is kept for a timer that nobody needs any more. A timer that runs keeps the process alive: whoever waits
+ * in vain is told.
  *
  * It may be attended too: then it is over as soon as nothing was heard of it for some time, but for what it waits for others.
  */
@@ -15,7 +16,7 @@ export class TimeLimit {
   /** What it waits for of others, one inside of another. */
   #waits = 0;
   readonly #outer: AbortSignal | undefined;
-  readonly #onOuter = (): void => this.#stop(this.#outer!.reason);
+  readonly #onOuter = (): void => this.stop(this.#outer!.reason);
   #over: (() => void) | undefined;
 
   /** `outer`: whoever else may say that it is over. */
@@ -98,9 +99,7 @@ export class TimeLimit {
     const left = this.#left();
     const silent = this.#silent();
     this.#timer =
-      left <= silent
-        ? setTimeout(() => this.#expire(this.#ms), left).unref()
-        : setTimeout(() => this.#looked(), silent).unref();
+      left <= silent ? setTimeout(() => this.#expire(this.#ms), left) : setTimeout(() => this.#looked(), silent);
   }
 
   #looked(): void {
@@ -119,10 +118,11 @@ export class TimeLimit {
   }
 
   #expire(ms: number, how = ''): void {
-    this.#stop(new DOMException(`It took ${ms} ms${how}`, 'TimeoutError'));
+    this.stop(new DOMException(`It took ${ms} ms${how}`, 'TimeoutError'));
   }
 
-  #stop(reason: unknown): void {
+  /** It is over now, for that reason. */
+  stop(reason: unknown): void {
     this.#controller.abort(reason);
     this.#over?.();
   }

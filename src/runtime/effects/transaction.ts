@@ -2,6 +2,7 @@ import { copyJson, type Json, plainText } from '#canon';
 import {
   type Claim,
   claimTexts,
+  conflicts,
   DidNothing,
   type EffectClass,
   EffectError,
@@ -13,16 +14,17 @@ import {
   type Work,
 } from '#effects';
 import type { Authority, Cost, Refusal } from '#kernel';
-import type { Amounts, BlobRow } from '#ledger';
-import type { ObservationInput } from '../intent.ts';
+import type { Amounts, BlobRow, Hash } from '#ledger';
+import { badIntent, type ObservationInput } from '../intent.ts';
 import { Kept, saltsAt } from '../kept.ts';
 import { type Pivot, refusalOf, sum, type ToolUse, toolObservation } from './acting.ts';
 import { CallKeys } from './call-keys.ts';
+import type { Prepared } from './called.ts';
 import type { Claims, Judgement, Scoped } from './claims.ts';
 import type { Held } from './effects.ts';
 import { Holdings } from './holdings.ts';
 import { undoCostOf } from './reserved.ts';
-import type { Prepared, Run } from './run.ts';
+import type { Run } from './run.ts';
 import { inTime, type TimeLimit } from './time-limit.ts';
 import { UnderWay } from './under-way.ts';
 
@@ -47,6 +49,8 @@ export type Tried<T> =
 /** What is asked about every call. */
 export interface Asking {
   readonly trajectoryId: string;
+  /** The first entry of that. */
+  readonly root: Hash;
   /** The caller's name of the transaction, or one that was made up. */
   readonly name: string;
   /** Whether calls may have been made under that name before: it is the caller's own. */
@@ -83,6 +87,7 @@ interface Acted {
 /** Something that was read, and how to read it again. */
 interface Guess {
   readonly tool: Tool;
+  readonly claims: readonly Claim[];
   readonly read: () => Promise<Json>;
   readonly value: Json;
 }
@@ -111,8 +116,8 @@ export class Transaction {
   readonly holdings: Holdings;
   /** What was called that can be neither undone nor held. */
   #pivot: Tool | undefined;
-  /** What was read without waiting for who is older. */
-  readonly #guesses: Guess[] = [];
+  /** What was read without waiting for who is older, and is to be read again. */
+  #guesses: readonly Guess[] = [];
   /** What acted at once. */
   readonly #acted: Acted[] = [];
   /** What it is a branch of. */
@@ -290,9 +295,20 @@ export class Transaction {
     this.#checkPivot(tool);
     this.#claims.check(tool, claims);
     this.#authorise(tool, input, claims);
-    if (tool.class !== undefined || this.#asking.isOptimistic) this.#claims.touch(claims);
+    if (this.#keeps(tool)) this.#claims.touch(claims);
     else this.#claims.read(claims);
     return claims;
+  }
+
+  /** Whether what it touches may not be given up after it either: what is read without waiting is read again at the gate. */
+  #keeps({ class: kind }: Tool): boolean {
+    return kind !== undefined || this.#asking.isOptimistic;
+  }
+
+  /** It was let begin, and nothing rests on it any more. */
+  #letGo(tool: Tool, claims: readonly Claim[]): void {
+    if (this.#keeps(tool)) this.#claims.untouch(claims);
+    else this.#claims.readIsOver(claims);
   }
 
   /** The same when its turn has come, by what was called before it. @throws EffectError `no_counselor`, `second_pivot`, `not_authorised` */
@@ -301,7 +317,7 @@ export class Transaction {
       this.#checkPivot(tool);
       this.#authorise(tool, input, claims);
     } catch (error) {
-      this.#claims.untouch(claims);
+      this.#letGo(tool, claims);
       throw error;
     }
   }
@@ -348,10 +364,10 @@ export class Transaction {
    * same, and the transaction goes on as if that had not been. `retries`: it is begun anew so often where a tool said that it did
    * nothing. It is of the same epoch as all else here (decisions §5.5).
    *
-   * @throws what the body throws; what the undoing throws
+   * @throws what the body throws; what the undoing throws; RuntimeError `bad_intent` for another option
    */
-  nested<T>(body: (tx: Transaction) => Promise<T> | T, { retries = 0 }: { retries?: number } = {}): Promise<T> {
-    return this.#begun.asked('nested', () => this.#nested(body, retries));
+  nested<T>(body: (tx: Transaction) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
+    return this.#begun.asked('nested', async () => this.#nested(body, retriesOf(options)));
   }
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
@@ -408,6 +424,8 @@ export class Transaction {
     let refused: EffectError | undefined;
     try {
       chosen = await choose(tried);
+      if (chosen !== undefined && !Number.isSafeInteger(chosen))
+        throw badIntent('choose answers with the place of a branch, or undefined');
     } finally {
       await this.#inTurn(async () => {
         const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
@@ -444,7 +462,7 @@ export class Transaction {
     this.#uses.push(...branch.#uses);
     this.#observations.push(...branch.#observations);
     this.#acted.push(...branch.#acted);
-    this.#guesses.push(...branch.#guesses);
+    this.#guesses = [...this.#guesses, ...branch.#guesses];
     this.#claims.adopt(branch.#place, this.#place);
     this.#cost = sum(this.#cost, branch.#cost);
     this.#intent = branch.#intent ?? this.#intent;
@@ -476,6 +494,22 @@ export class Transaction {
     return isAgain && !isCareful && counselors.length > 0;
   }
 
+  /**
+   * What was read where it now acts itself is read again before that: at the gate it would find its own act. As long as it has the claims
+   * of that read, nobody else changes it after who is older there.
+   */
+  async #checkGuessesAt(claims: readonly Claim[]): Promise<void> {
+    const met = this.#guesses.filter((guess) =>
+      claims.some((act) => guess.claims.some((read) => conflicts(act, read))),
+    );
+    for (const guess of met) {
+      await this.#claims.enter(async () => undefined, guess.claims);
+      await this.#checkGuess(guess);
+    }
+    if (met.length > 0) this.#guesses = this.#guesses.filter((guess) => !met.includes(guess));
+    if (this.#parent !== undefined) await this.#parent.#checkGuessesAt(claims);
+  }
+
   /** Nobody who is older goes on there, and nobody who is younger yet: what is read now is what there is. */
   async #checkGuess({ tool, read, value }: Guess): Promise<void> {
     if (plainText(await read()) === plainText(value)) return;
@@ -486,11 +520,11 @@ export class Transaction {
   }
 
   /** What is read by the tool now; where it does not wait for who is older, it is read again at the gate. */
-  async #guessed(tool: Tool, read: () => unknown): Promise<Json> {
+  async #guessed(tool: Tool, claims: readonly Claim[], read: () => unknown): Promise<Json> {
     const reading = async (): Promise<Json> =>
       copyJson((await inTime(this.#asking.signal, read)) ?? null, { foreign: true });
     const value = await reading();
-    if (this.#asking.isOptimistic) this.#guesses.push({ tool, read: reading, value });
+    if (this.#asking.isOptimistic) this.#guesses = [...this.#guesses, { tool, claims, read: reading, value }];
     return value;
   }
 
@@ -550,7 +584,7 @@ export class Transaction {
       this.#checkGoesOn();
       const plans = [...this.#plans];
       const call = () => ({ key: this.#keys.of(at, 0), signal, epoch: this.epoch });
-      const value = await this.#guessed(tool, () => tool.spec.execute(input as never, call(), plans));
+      const value = await this.#guessed(tool, claims, () => tool.spec.execute(input as never, call(), plans));
       this.#observe(tool, ordinal, value);
       return value;
     } catch (error) {
@@ -576,7 +610,7 @@ export class Transaction {
       if (!isGuess && reads.length > 0) await this.#claims.enter(() => this.#checkNames(tool, input, claims), reads);
       // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
       const planning = (): unknown => plan?.(input as never, plans);
-      const answer = isGuess ? await this.#guessed(tool, planning) : await inTime(this.#asking.signal, planning);
+      const answer = isGuess ? await this.#guessed(tool, reads, planning) : await inTime(this.#asking.signal, planning);
       this.#planned.push(prepared);
       if (isPivot(tool.class!)) this.#pivot = tool;
       this.#plans.push({ tool: tool.name, input });
@@ -617,7 +651,7 @@ export class Transaction {
   async #readHeld(tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
     const { at, part } = tool.spec.sees!;
     const holding = this.holdings.known(at);
-    const { isOptimistic, signal } = this.#asking;
+    const { signal } = this.#asking;
     if (holding === undefined) return this.#read(tool, input, claims, ordinal);
     try {
       this.#charge(tool, input);
@@ -629,8 +663,7 @@ export class Transaction {
       this.#observe(tool, ordinal, value);
       return value;
     } finally {
-      if (isOptimistic) this.#claims.untouch(claims);
-      else this.#claims.readIsOver(claims);
+      this.#letGo(tool, claims);
     }
   }
 
@@ -669,6 +702,7 @@ export class Transaction {
       this.#checkGoesOn();
       if (run === undefined) throw noEpoch(tool.name);
       await this.#claims.enter(() => this.#checkNames(tool, input, claims), claims);
+      await this.#checkGuessesAt(claims);
       this.#checkGoesOn();
     } catch (error) {
       this.#claims.untouch(claims);
@@ -783,6 +817,13 @@ export class Transaction {
 }
 
 /** Until the commit: also what would act at once and can't be undone, as nothing may come after it that still fails (decisions §5.9). */
+function retriesOf(options: { readonly retries?: number }): number {
+  for (const option in options) if (option !== 'retries') throw badIntent(`nested has no option ${option}`);
+  const { retries = 0 } = options;
+  if (Number.isSafeInteger(retries) && retries >= 0) return retries;
+  throw badIntent('retries are a whole number');
+}
+
 function isHeld(kind: EffectClass): boolean {
   return kind.delivery === 'buffered' || isPivot(kind);
 }

@@ -275,6 +275,18 @@ describe('a transaction', () => {
     await expect(trajectory.transaction(misspelt, count)).rejects.toThrow('no option deadlineMS');
     const inheriting = Object.assign(Object.create({ write: [] }), all);
     await expect(trajectory.transaction(inheriting, count)).rejects.toThrow('no option write');
+    const within = (does: (tx: any) => unknown): Promise<unknown> =>
+      trajectory.transaction(all, async (tx) => void (await does(tx)));
+    for (const [slip, says] of [
+      [(tx: any) => tx.expand({ write: ['test:r'] }), 'there is no write'],
+      [(tx: any) => tx.release({ read: ['test:r'] }), 'there is no read'],
+      [(tx: any) => tx.expand(), 'expand takes { reads, writes }'],
+      [(tx: any) => tx.expand({ writes: 'test:r' }), 'lists of scopes'],
+      [(tx: any) => tx.nested(() => 1, { retry: 2 }), 'no option retry'],
+      [(tx: any) => tx.nested(() => 1, { retries: -1 }), 'a whole number'],
+      [(tx: any) => tx.speculate([() => 1], () => '0'), 'the place of a branch'],
+    ] as const)
+      await expect(within(slip)).rejects.toMatchObject({ code: 'bad_intent', message: expect.stringContaining(says) });
     expect(trajectory.length).toBe(1);
     await expect(trajectory.transaction(all, () => undefined)).rejects.toThrow('returned without');
   });

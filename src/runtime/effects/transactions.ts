@@ -22,11 +22,12 @@ import { randomHex } from '../random-hex.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
+import { blobsOf, type Prepared } from './called.ts';
 import { Claims, claimsFrom } from './claims.ts';
 import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
 import { undoCostOf } from './reserved.ts';
-import { blobsOf, type Moved, type Prepared, type Run } from './run.ts';
+import type { Moved, Run } from './run.ts';
 import { TimeLimit } from './time-limit.ts';
 import { type Asking, Transaction } from './transaction.ts';
 
@@ -119,9 +120,13 @@ export class Transactions {
     for (let tries = 0; ; ) {
       // One that is made up for the attempt alone: no sink takes another one for it.
       const name = options.name ?? randomHex(random, 16);
+      const turn = effects.inFlight.turn();
+      if (turn !== undefined) await turn;
       try {
+        const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
         // With all that it came to claim: or else those who claim late might make each other stale for ever.
-        return await this.#attempt(effects, options, { name, isCareful, claimed }, body);
+        const attempt = { name, isCareful, claimed, limit };
+        return await effects.attend(limit, () => this.#attempt(effects, options, attempt, body));
       } catch (error) {
         if (isCollision(error) && !isCareful) isCareful = true;
         else if (isWorthAnother(error) && tries < retries) tries++;
@@ -142,11 +147,12 @@ export class Transactions {
   async #attempt<T>(
     effects: Effects,
     options: TransactionOptions,
-    { name, isCareful, claimed }: Pick<Asking, 'name' | 'isCareful' | 'claimed'>,
+    { name, isCareful, claimed, limit }: Pick<Asking, 'name' | 'isCareful' | 'claimed' | 'limit'>,
     body: (tx: Transaction) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
-    const held = await effects.held(options.signal);
-    const resources = await held.names.of(claimed, options.signal);
+    const { signal } = limit;
+    const held = await limit.bound(() => effects.held(signal), notBegun);
+    const resources = await limit.bound(() => held.names.of(claimed, signal), notBegun);
     const { id, parts } = this.#writer;
     const writ = parts.writs.present(options.writ);
     const principal = options.principal ?? writ.writ.subject;
@@ -160,11 +166,10 @@ export class Transactions {
     const isLate = options.epoch === 'late';
     const isOptimistic = isLate || options.reading === 'optimistic';
     let begun: Begun | undefined = isLate ? undefined : await begin(claims);
-    const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
-    const { signal } = limit;
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now());
     const asking = {
       trajectoryId: id,
+      root: parts.chain.root,
       name,
       isAgain,
       isCareful,
@@ -549,7 +554,9 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
   if (typeof options !== 'object' || options === null) throw badIntent('a transaction has options, with a writ');
   if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
   // Inherited ones too: they are read like own ones.
-  for (const option in options) if (!OPTIONS.has(option)) throw badIntent(`a transaction has no option ${option}`);
+  for (const option in options)
+    if (!OPTIONS.has(option))
+      throw badIntent(`a transaction has no option ${option}; there are ${[...OPTIONS].join(', ')}`);
   const { name = 'none', deadlineMs = DEADLINE_MS, idleMs = DEADLINE_MS, retries = RETRIES } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - keyOf('').length)
     throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - keyOf('').length} characters`);
@@ -563,16 +570,21 @@ function checked(options: TransactionOptions, body: unknown): Claim[] {
   if (reading !== 'ordered' && reading !== 'optimistic') throw badIntent('reading is ordered or optimistic');
   if (epoch === 'late' && reading === 'ordered')
     throw badIntent('what has its epoch late can not wait for its turn before, so its reading is optimistic');
-  const { writ, principal = '', reads = [], writes = [], signal } = options;
+  const { writ, principal = '', signal } = options;
   if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
     throw badIntent('a transaction has a writ, or the id of one that is known');
   if (typeof principal !== 'string') throw badIntent('a principal is a text');
-  if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes are lists of scopes');
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw badIntent('a signal is an AbortSignal');
   return claimsFrom(options);
 }
 
-function stopped(cause: unknown): EffectError {
+/** Why it has not begun: who has told it to stop knows why. */
+function notBegun(cause: unknown): Error {
+  return isTimeout(cause) ? stopped(cause) : (cause as Error);
+}
+
+function stopped(cause: unknown): Error {
+  if (isAssizeError(cause, 'closed')) return cause;
   return new EffectError(
     'deadline',
     `The transaction was told to stop, or took longer than it may${isTimeout(cause) ? ` (${cause.message})` : ''}; what it did is undone.`,

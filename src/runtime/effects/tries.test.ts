@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { DidNothing, declareTool } from '#effects';
 import type { AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
@@ -124,6 +126,56 @@ test('pauses between tries have an end to how they grow', async () => {
   await at.transact(assize, HELD, 'commit');
   expect([at.made.do, at.pausedMs()]).toEqual([100, 20_000]);
   await assize.close();
+});
+
+describe('a sink that says when to try again', () => {
+  /** Pauses of one call that is refused three times, as they were asked for. */
+  async function pausesAfter(afterMs: number, holdMs: number): Promise<readonly (readonly [number, number])[]> {
+    const pauses: [number, number][] = [];
+    const tool = declareTool({
+      name: 'busy',
+      input: z.strictObject({}),
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+      writes: ['test:r'],
+      execute: () => {
+        throw new DidNothing('it is busy', { afterMs });
+      },
+    });
+    const pause = async (from: number, to: number): Promise<void> => void pauses.push([from, to]);
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools: [tool], pause, holdMs });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const { effects } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
+      await tx.call('busy', {});
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect(effects).toBe('person');
+    await assize.close();
+    return pauses;
+  }
+
+  test('is not asked before, and not waited for after the last try', async () => {
+    expect(await pausesAfter(2_000, 120_000)).toEqual([
+      [2_000, 4_000],
+      [2_000, 4_000],
+    ]);
+    expect(await pausesAfter(5, 120_000)).toEqual([
+      [10, 20],
+      [40, 80],
+    ]);
+  });
+
+  test('is waited for as long as there is patience for it', async () => {
+    for (const afterMs of [3_600_000, Number.MAX_VALUE]) {
+      const pauses = await pausesAfter(afterMs, 40_000);
+      expect(pauses.map(([from, to]) => from === to)).toEqual([true, true]);
+      // Half of the patience that is left, each time: a call that fails takes a little of it, too.
+      for (const [i, longest] of [10_000, 5_000].entries()) expect(pauses[i]![1]).toBeLessThanOrEqual(longest);
+    }
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '9' as never])('%o is no time', async (afterMs) => {
+    expect(await pausesAfter(afterMs, 120_000)).toEqual(await pausesAfter(0, 120_000));
+  });
 });
 
 test.each([0, -1, 1.5, 101, Number.NaN, '3', null])('%o tries are refused', (tries) => {

@@ -28,6 +28,7 @@ import {
   mergeProvenance,
   OPEN_END,
   OPEN_START,
+  type Period,
   type Plan,
   type PredicateDeclaration,
   planAssert,
@@ -41,10 +42,13 @@ import {
 import type { Random } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 import type { Kept } from '../kept.ts';
+import { isErasedRow } from './erased-row.ts';
 import { forgotten, type LosingPartition } from './forgotten.ts';
 import { type Judge, Votes } from './judge.ts';
 import { type Level, type Line, Lines } from './line.ts';
+import { orderedRow, type Touch } from './open-rows.ts';
 import { NotRead, Partitions, type Source } from './partitions.ts';
+import { inheritedRoom, requireAnswerable, requireHeld } from './room.ts';
 
 const KEY_BYTES = 32;
 
@@ -197,33 +201,47 @@ export class Beliefs {
   }
 
   #planned(groups: readonly Group[], sayer: Sayer, line: Line): Believed | NotBelieved {
-    const planned: Planned[] = [];
-    const questions: Question[] = [];
-    const repeats: Hash[] = [];
-    const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
-    const untimed = untimedIn(groups);
+    const begun: Begun[] = [];
+    let inherited = 0;
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
       const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
       if (said.length === 0) continue;
-      const { state, source } = known;
-      const open = state?.open ?? source?.open ?? [];
+      const { state, source, open } = known;
       const version = (state?.version ?? seqOf(source?.open ?? [])) + 1;
+      const declaration = declarePredicate(sayer.predicates[group.name.predicate]!);
+      const touched = open.touched(said.flatMap(touchesOf), declaration);
       const writing: Writing = {
         partition: group.name,
-        declaration: declarePredicate(sayer.predicates[group.name.predicate]!),
-        open: open.map(orderedRow),
+        declaration,
+        open: touched.map(orderedRow),
         latest: state?.latest ?? source?.begins ?? null,
         at: sayer.at,
         seq: version,
         merge: mergeProvenance,
       };
-      const plan = this.#answered(said, writing, given, { sayer, untimed, line });
+      const plan = planOf(said, writing);
+      if (!isChange(plan)) continue;
+      if (state === undefined) inherited += inheritedRoom(group.name.predicate, source);
+      const from = { touched, open: open.all, names: state?.names, ...(state === undefined && { source }) };
+      begun.push({ group, said, writing, plan, from });
+    }
+    requireAnswerable(
+      begun.map(({ plan }) => plan),
+      inherited,
+    );
+    const planned: Planned[] = [];
+    const questions: Question[] = [];
+    const repeats: Hash[] = [];
+    const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
+    const untimed = untimedIn(groups);
+    for (const each of begun) {
+      const plan = this.#answered(each, given, { sayer, untimed, line });
+      const { group, writing, from } = each;
       if (plan.kind === 'ask') {
         questions.push(...plan.questions);
-        repeats.push(...textsOf(open));
-      } else if (plan.close.length + plan.insert.length > 0)
-        planned.push({ group, plan, version, open, names: state?.names, ...(state === undefined && { source }) });
+        repeats.push(...textsOf(from.touched));
+      } else if (isChange(plan)) planned.push({ group, plan, version: writing.seq, ...from });
     }
     const [stale] = given.keys();
     if (stale !== undefined)
@@ -245,38 +263,37 @@ export class Beliefs {
    * @throws NotRead
    */
   #answered(
-    said: Group['said'],
-    writing: Writing,
+    { said, writing, plan }: Begun,
     given: Map<string, Answer>,
     { sayer, untimed, line }: { readonly sayer: Sayer; readonly untimed: readonly string[]; readonly line: Line },
   ): Plan | Ask {
-    const plan = planOf(said, writing);
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
     const judged = ({ request, strategy }: Question): boolean => strategy === 'rule' && !given.has(request);
-    const unasked = plan.questions.filter((question) => judged(question) && votes?.of(question.request) === undefined);
+    const voted = ({ request }: Question): Answer | undefined => votes?.of(sayer.call, request);
+    const unasked = plan.questions.filter((question) => judged(question) && voted(question) === undefined);
     if (votes !== undefined && unasked.length > 0) {
       // Nobody is asked about what is known by now not to be so.
       this.#requireCompared(sayer, line);
       if (sayer.saidAt === undefined && untimed.length > 0)
         throw new NotRead(() => votes.saidAt(writing.partition, untimed, sayer.at));
       throw new NotRead(async () => {
-        for (const question of unasked) await votes.ask(question);
+        for (const question of unasked) await votes.ask(sayer.call, question);
       });
     }
-    const answers = plan.questions.map(({ request }) => given.get(request) ?? votes?.of(request));
+    const answers = plan.questions.map((question) => given.get(question.request) ?? voted(question));
     const open = plan.questions.filter((_, i) => answers[i] === undefined);
     for (const { request } of plan.questions) given.delete(request);
-    if (open.length > 0) return { kind: 'ask', questions: open };
+    if (open.length > 0) return { ...plan, questions: open };
     return planOf(said, { ...writing, answers: answers as Answer[] });
   }
 
   #written(planned: readonly Planned[], sayer: Sayer): Believed {
     const { kept } = sayer;
-    const parts = planned.map(({ group, plan, version, open, names: known, source }) => {
+    const parts = planned.map(({ group, plan, version, touched, open, names: known, source }) => {
       const { name } = group;
       const names = known ?? contentOf(kept.made({ ...name }));
-      const contents = new Map(open.map(({ lineage, content }) => [lineage, content]));
+      const contents = new Map(touched.map(({ lineage, content }) => [lineage, content]));
       const insert = plan.insert.map((row): [FactRow, ContentRef] => {
         // One text a claim, so that it is erased with it wherever it stands; a witness is a text of its own.
         if (row.row_kind === 'audit') return [row, contentOf(kept.made(row.object))];
@@ -285,20 +302,23 @@ export class Beliefs {
         return [row, content];
       });
       const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
-      const repeats = repeatedIn(name, plan, open);
+      // Texts that may not be erased meanwhile. Of a branch all that is open: an erasure where it was said is no change of the branch's partition.
+      const repeats = name.branch === undefined ? repeatedBy(plan, touched) : [...new Set(textsOf(open))];
       const reads = source?.reads ?? [];
       return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
     });
+    const changes = parts.map(({ names, plan, version, insert, cardinality, inherit }) =>
+      beliefChange(plan, {
+        partition: referenceTo(names),
+        version,
+        cardinality,
+        objects: insert.map(([, content]) => referenceTo(content)),
+        ...(inherit !== undefined && { inherit: inheritanceOf(inherit.until, inherit.rows) }),
+      }),
+    );
+    requireHeld(changes);
     return {
-      changes: parts.map(({ names, plan, version, insert, cardinality, inherit }) =>
-        beliefChange(plan, {
-          partition: referenceTo(names),
-          version,
-          cardinality,
-          objects: insert.map(([, content]) => referenceTo(content)),
-          ...(inherit !== undefined && { inherit: inheritanceOf(inherit.until, inherit.rows) }),
-        }),
-      ),
+      changes,
       accept: (entryId) => {
         const writes = parts.map(({ name, names, plan, version, insert, inherit, repeats, reads }) => ({
           partition: name,
@@ -348,14 +368,33 @@ interface Group {
   readonly sourced: readonly string[];
 }
 
-interface Planned {
-  readonly group: Group;
-  readonly plan: Plan;
-  readonly version: number;
+/** What is known of a partition that is changed. */
+interface From {
+  /** What the plan depends on of what is open. */
+  readonly touched: readonly FactVersion[];
   readonly open: readonly FactVersion[];
   readonly names: ContentRef | undefined;
   /** Of a branch that has not changed the partition yet. */
   readonly source?: Source | undefined;
+}
+
+/** What is planned as long as nobody has answered. */
+interface Begun {
+  readonly group: Group;
+  readonly said: Group['said'];
+  readonly writing: Writing;
+  readonly plan: Plan | Ask;
+  readonly from: From;
+}
+
+interface Planned extends From {
+  readonly group: Group;
+  readonly plan: Plan;
+  readonly version: number;
+}
+
+function isChange(plan: Plan | Ask): boolean {
+  return plan.kind === 'ask' || plan.close.length + plan.insert.length > 0;
 }
 
 /** Who sends changes that may be planned on one another before the store has them. */
@@ -376,21 +415,17 @@ function seqOf(rows: readonly FactVersion[]): number {
   return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
 }
 
-/**
- * Where the texts stand that it was planned on and may not be erased meanwhile. Of a branch all that is open, because an erasure where that was
- * said is no change of the branch's partition; of others those that witnesses repeat: of all that is open where somebody lost.
- */
-function repeatedIn({ branch }: PartitionName, { insert }: Plan, open: readonly FactVersion[]): Hash[] {
-  if (branch !== undefined) return [...new Set(textsOf(open))];
+/** Where the texts stand that witnesses of a plan repeat: of all that is open where somebody lost. */
+function repeatedBy({ insert }: Plan, touched: readonly FactVersion[]): Hash[] {
   const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
   const isRepeated = (row: FactVersion): boolean =>
     lost.some(({ valid_from, valid_to }) => row.valid_from < valid_to && valid_from < row.valid_to);
-  return [...new Set(textsOf(open.filter(isRepeated)))];
+  return [...new Set(textsOf(touched.filter(isRepeated)))];
 }
 
 /** Where the texts of rows stand, as far as they were not erased. */
 function textsOf(rows: readonly FactVersion[]): Hash[] {
-  return rows.filter(({ object }) => !object.startsWith('{"$erased":')).map(({ content }) => content.hash);
+  return rows.filter((row) => !isErasedRow(row)).map(({ content }) => content.hash);
 }
 
 function partitionsIn(sayer: Sayer, line: Line): number {
@@ -472,15 +507,40 @@ function planOf(said: Group['said'], writing: Writing): Plan | Ask {
   }
 }
 
+/** What is said to be so, and of a correction what was not: where, and of which object. */
+function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] {
+  const { object } = saying;
+  switch (saying.verb) {
+    case 'assert':
+      return [{ valid: periodOf(saying.valid, saidAt), object }];
+    case 'change':
+      return [{ valid: periodOf(saying, saidAt), object }];
+    case 'correct':
+      return [
+        { valid: saying.valid, object },
+        { valid: saying.valid, object: saying.was },
+      ];
+    case 'retract':
+      return [{ valid: saying.valid, object }];
+  }
+}
+
+/** It is so since it was said, and without an end, where nothing else is said. */
+function periodOf(
+  { from, to = OPEN_END }: { readonly from?: Instant; readonly to?: Instant } = {},
+  saidAt: Instant,
+): Period {
+  return { from: from ?? saidAt, to };
+}
+
 function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertion {
-  const { object, confidence = 1, valid = {}, strategy } = saying as Extract<Saying, { verb: 'assert' }>;
-  const { from = saidAt, to = OPEN_END } = valid;
+  const { object, confidence = 1, valid, strategy } = saying as Extract<Saying, { verb: 'assert' }>;
   return {
     claim: id,
     object,
     confidence,
     provenance: writeToken(n),
-    valid: { from, to },
+    valid: periodOf(valid, saidAt),
     ...(strategy !== undefined && { strategy }),
   };
 }
@@ -488,32 +548,6 @@ function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertio
 /** The row without what only a store has of it: also the memory that it stands in, which may not be that of who sees it. */
 export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
-}
-
-/** The same, in canonical order, as a plan makes its own: so the text of a witness takes half the time. */
-function orderedRow(row: FactVersion): FactRow {
-  return {
-    asserted_from: row.asserted_from,
-    asserted_seq: row.asserted_seq,
-    cardinality: row.cardinality,
-    confidence: row.confidence,
-    entry_id: row.entry_id,
-    fact_id: row.fact_id,
-    lineage: row.lineage,
-    object: row.object,
-    predicate: row.predicate,
-    provenance_id: row.provenance_id,
-    resolution_id: row.resolution_id,
-    resolution_strategy_id: row.resolution_strategy_id as FactRow['resolution_strategy_id'],
-    row_kind: row.row_kind,
-    seq: row.seq,
-    space: row.space,
-    subject: row.subject,
-    system_time_end: row.system_time_end,
-    system_time_start: row.system_time_start,
-    valid_from: row.valid_from,
-    valid_to: row.valid_to,
-  };
 }
 
 function contentOf({ $blob: hash, bytes }: BlobRef): ContentRef {

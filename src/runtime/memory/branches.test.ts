@@ -100,6 +100,28 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
+  test('what no entry holds of what a branch begins with is refused by name there, and changed where it came from', async () => {
+    const { store, clock, memory, branch } = await begun(kind);
+    const many = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ subject: 'p7', predicate: 'allergy', object: `${from + n}` }));
+    for (const from of [0, 600, 1_200]) await committed(memory.assertMany(many(from, 600)));
+    await committed(memory.assertMany(many(0, 600).map((each) => ({ ...each, subject: 'p8' }))));
+    clock.forward(1_000);
+    const { memory: tried, trajectory } = await branch('b');
+    const { length } = trajectory;
+    for (const said of [many(5_000, 1), [...many(5_000, 1), drug('aspirin')]])
+      expect(await tried.assertMany(said)).toMatchObject({
+        ruling: 'rejected',
+        detail: expect.stringMatching(/^too_much_inherited: The branch begins with 1800 facts/),
+      });
+    expect(trajectory.length).toBe(length + 2);
+    // Others of it can be changed, and so can what it begins with where it was said.
+    await committed(tried.assertMany([drug('aspirin'), { ...many(5_000, 1)[0]!, subject: 'p8' }]));
+    await committed(memory.assertMany(many(5_000, 1)));
+    expect(await of(tried, { predicate: 'allergy', limit: 3_000 })).toHaveLength(1_800);
+    await expectSound(store);
+  });
+
   test('by words a branch finds what it sees, best first, and nothing else', async () => {
     const embedder = {
       id: 'lengths',

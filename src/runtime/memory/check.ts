@@ -9,15 +9,18 @@ import {
   OPEN_END,
   OPEN_START,
   type PartitionName,
+  type PartitionState,
   type TrajectoryInfo,
 } from '#ledger';
 import { recordedChanges } from './recorded.ts';
+import { type ReadTo, UnreadChanges } from './unread.ts';
 
 /** Where the facts of a store are not what its ledger says. */
 export interface FactDifference extends PartitionName {
   /**
    * `missing`: the store lacks a version of a fact; `unexpected`: it has one that no entry says; `other`: it says something else there;
-   * `partition`: its rows are right, but not what the next change begins from.
+   * `partition`: its rows are right, but not what the next change begins from; or it has a version that no entry has made, also none of those
+   * that were not to be read.
    */
   readonly kind: 'missing' | 'unexpected' | 'other' | 'partition';
   readonly fact_id?: string;
@@ -31,12 +34,22 @@ export interface MemoryReport {
   readonly partitions: number;
   /** Partitions that were changed while they were compared, and are left out. */
   readonly changedMeanwhile: number;
-  /** Partitions that entries have changed which were not to be read, and that are left out. */
+  /** Partitions that entries have changed which were not to be read, and that are left out: of those nothing is known. */
   readonly unread: number;
+  /** At most 100 of them. */
+  readonly unreadPartitions: readonly UnreadPartition[];
   /** At most 100. */
   readonly differences: readonly FactDifference[];
   /** Those that are not listed. */
   readonly more: number;
+}
+
+/** A partition that was not compared. */
+export interface UnreadPartition extends PartitionName {
+  /** Of the store. */
+  readonly version: number;
+  /** The version that the entries come to which were read; 0 where none of them has changed it. */
+  readonly readTo: number;
 }
 
 export interface CheckMemoryOptions {
@@ -46,11 +59,12 @@ export interface CheckMemoryOptions {
   readonly readOnly?: ReadonlyMap<string, number>;
 }
 
-const CHECK_OPTIONS = form.members({
+const CHECK_OPTIONS = form.options<CheckMemoryOptions>({
+  onProgress: form.any,
   readOnly: form.optional(form.of('a Map', (value) => value instanceof Map)),
 });
 
-const DIFFERENCES_MAX = 100;
+const LISTED_MAX = 100;
 const PAGE = 1_000;
 /** Digits of a hash that two rows are told apart by. */
 const DIGITS = 32;
@@ -67,26 +81,44 @@ export async function checkMemory(
   requireForm(CHECK_OPTIONS, options, 'options');
   const { readOnly } = options;
   const trajectories = await store.trajectories();
-  const expected = await expectedOf(store, trajectories, options);
+  const keptBack: FactWrite[] = [];
+  const expected = await expectedOf(store, trajectories, options, keptBack);
   const facts = [...expected.values()].reduce((sum, { rows }) => sum + rows.size, 0);
   const partitions = expected.size;
   const found = await differencesOf(store, expected);
+  const unread = readOnly && (await UnreadChanges.of(store, trajectories, readOnly, keptBack));
   const grew = lengthOf(await store.trajectories()) > lengthOf(trajectories);
-  const differences: FactDifference[] = [];
-  let [more, changedMeanwhile, unread] = [0, 0, 0];
-  for (const { name, version, of } of found) {
+  const different: (readonly FactDifference[])[] = [];
+  const unreadPartitions: UnreadPartition[] = [];
+  let changedMeanwhile = 0;
+  for (const { name, of } of found) {
     const live = await store.partition(name);
-    const isBehind = (live?.version ?? 0) > version;
-    if (isBehind && (grew || readOnly !== undefined)) {
-      if (readOnly === undefined) changedMeanwhile += 1;
-      else unread += 1;
-      continue;
-    }
-    for (const each of of)
-      if (differences.length < DIFFERENCES_MAX) differences.push(each);
-      else more += 1;
+    const read = readToOf(expected.get(nameKey(name)), live);
+    if (live === undefined || live.version <= read.version) different.push(of);
+    else if (unread?.explain(read, live))
+      unreadPartitions.push({ ...name, version: live.version, readTo: read.version });
+    else if (grew) changedMeanwhile += 1;
+    // Which of its rows are right can't be said beside what was not read.
+    else if (unread !== undefined) different.push([{ kind: 'partition', ...name }]);
+    else different.push(of);
   }
-  return { valid: differences.length === 0, facts, partitions, changedMeanwhile, unread, differences, more };
+  const differences = different.flat();
+  return {
+    valid: differences.length === 0,
+    facts,
+    partitions,
+    changedMeanwhile,
+    unread: unreadPartitions.length,
+    unreadPartitions: unreadPartitions.slice(0, LISTED_MAX),
+    differences: differences.slice(0, LISTED_MAX),
+    more: Math.max(0, differences.length - LISTED_MAX),
+  };
+}
+
+/** Of what no entry has changed the store alone has the names. */
+function readToOf(expected: Expected | undefined, live: PartitionState | undefined): ReadTo {
+  const { names = live?.names.hash ?? '', version = 0, latest = OPEN_START } = expected ?? {};
+  return { names, version, latest };
 }
 
 /** A partition as the ledger says that it is. */
@@ -103,7 +135,6 @@ interface Expected {
 
 interface Found {
   readonly name: PartitionName;
-  readonly version: number;
   readonly of: readonly FactDifference[];
 }
 
@@ -111,6 +142,7 @@ async function expectedOf(
   store: LedgerStore,
   trajectories: readonly TrajectoryInfo[],
   { onProgress, readOnly }: CheckMemoryOptions,
+  keptBack: FactWrite[],
 ): Promise<Map<string, Expected>> {
   const read = trajectories.map((each) => ({
     ...each,
@@ -119,7 +151,8 @@ async function expectedOf(
   const total = lengthOf(read);
   const expected = new Map<string, Expected>();
   const onRead = (done: number): void => onProgress?.(done, total);
-  for await (const write of recordedChanges(store, read, onRead, readOnly === undefined)) {
+  const onKeptBack = readOnly && ((write: FactWrite): void => void keptBack.push(write));
+  for await (const write of recordedChanges(store, read, onRead, onKeptBack)) {
     const { partition: name, names, version, system_time: latest, inherit } = write;
     const since = name.branch === undefined ? undefined : (inherit?.until ?? OPEN_START);
     const key = nameKey(name);
@@ -144,12 +177,11 @@ function change({ rows }: Expected, { close, insert, system_time, inherit }: Fac
 async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Expected>): Promise<Found[]> {
   const found = new Map<string, Found & { readonly of: FactDifference[] }>();
   const add = (name: PartitionName, kind: FactDifference['kind'], row?: Pick<FactVersion, RowName>): void => {
-    const { space, subject, predicate, branch } = name;
     const key = nameKey(name);
-    const there = found.get(key) ?? { name, version: expected.get(key)?.version ?? 0, of: [] };
+    const there = found.get(key) ?? { name: nameOf(name), of: [] };
     found.set(key, there);
     const which = row && { fact_id: row.fact_id, system_time_start: row.system_time_start };
-    there.of.push({ kind, space, subject, predicate, ...(branch !== undefined && { branch }), ...which });
+    there.of.push({ kind, ...there.name, ...which });
   };
   const shared = (await store.spaces()).map((space) => ({ space }));
   for (const memory of [...shared, ...(await store.branches())])
@@ -209,6 +241,11 @@ function digestOf({ content, ...row }: FactVersion): string {
 
 function rowKey({ system_time_start, fact_id }: Pick<FactVersion, RowName>): string {
   return JSON.stringify([system_time_start, fact_id]);
+}
+
+/** Without what a row has beside it. */
+function nameOf({ space, subject, predicate, branch }: PartitionName): PartitionName {
+  return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
 function nameKey({ space, subject, predicate, branch }: PartitionName): string {

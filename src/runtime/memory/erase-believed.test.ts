@@ -251,6 +251,22 @@ onEveryStore((stores) => {
     });
   });
 
+  near('of a claim also what says the same in another form of Unicode', async () => {
+    const ward = await begun(stores);
+    const { store, memory, trajectory } = ward;
+    const forms = ['cafe\u0301 au lait', 'caf\u00e9 au lait'];
+    for (const object of [...forms, ...forms])
+      await committed(
+        memory.assert({ subject: WHO, predicate: 'allergy', object, valid: { from: day('2026-01-01') } }),
+      );
+    const rows = await rowsOf(store);
+    expect(new Set(rows.map(({ object }) => object))).toEqual(new Set(forms.slice(0, 1)));
+    expect(foundIn(await everything(ward), forms)).toEqual(forms);
+    await committed(erasing(trajectory, { claim: rows[0]!.lineage }));
+    expect(foundIn(await everything(ward), forms)).toEqual([]);
+    await expectSound(ward);
+  });
+
   near('of a claim that others contradict, also what somebody is asked to choose between', async () => {
     const ward = await begun(stores);
     await told(ward);

@@ -21,9 +21,10 @@ import {
   readRow,
   type Stored,
 } from '#ledger';
-import { everyWordOf, wordsOf } from '#memory';
+import { everyWordOf, objectKey, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { answersNamedBy, answersWithin } from '../observed-answers.ts';
+import { isErasedRow } from './erased-row.ts';
 import { leavesOf, type Writes, WrittenSearch } from './find-written.ts';
 import type { Line } from './line.ts';
 import type { AskedQuestion } from './questions.ts';
@@ -58,7 +59,7 @@ interface Known extends BelievedPlace {
   readonly partitions: Map<Hash, PartitionName>;
   /** Versions of facts, as recalls name them. */
   readonly rows: Set<string>;
-  /** What the claim says. */
+  /** What the claim says, as `objectKey` has it. */
   readonly texts: Set<string>;
   /** All that were made of it. */
   readonly claims: Set<string>;
@@ -121,7 +122,7 @@ export class BelievedSearch {
           if (place.claim !== row.lineage) continue;
           place.hasClaim = true;
           const text = row.row_kind === 'current' ? await this.#read(at, row.object) : undefined;
-          if (typeof text === 'string') place.texts.add(text);
+          if (typeof text === 'string') place.texts.add(objectKey(text));
         }
       }
     }
@@ -153,7 +154,7 @@ export class BelievedSearch {
           place.claims.add(row.lineage);
           if (row.lineage === place.claim) place.hasClaim = true;
           if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
-            place.texts.add(row.object);
+            place.texts.add(objectKey(row.object));
           const isMeant = place.claim === undefined || row.lineage === place.claim || row.object.includes(place.claim);
           if (isMeant) rows.push(row);
         }
@@ -174,12 +175,16 @@ export class BelievedSearch {
     return this.#places.filter(({ hasClaim }) => !hasClaim);
   }
 
-  /** Chooses what an entry has of the places, and what it writes into the state from that. @throws LedgerFault */
-  async take(at: At, payload: Payload, writes: Writes): Promise<void> {
+  /**
+   * Chooses what an entry has of the places, and what it writes into the state from that. Gives whether it says something of them.
+   *
+   * @throws LedgerFault
+   */
+  async take(at: At, payload: Payload, writes: Writes): Promise<boolean> {
     const { seq } = at;
     if (payload.kind === 'commit') for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
     const asked = askedIn(payload);
-    if (asked === undefined) return;
+    if (asked === undefined) return false;
     const { action, observations, questions, effects } = asked;
     const isMeant = await this.#isMeant(at, payload, asked);
     if (writes.patches.length > 0) {
@@ -202,22 +207,30 @@ export class BelievedSearch {
     }
     for (const { name, value } of observations)
       if (this.#effects.has(name) || (await this.#isRecalled(at, value))) this.#choose([value], seq, RANK.beside);
+    return isMeant;
+  }
+
+  /** Whether a text of it has a name of the places, or what the claim says. */
+  isSomewhereIn(json: Json): boolean {
+    return this.#places.some((place) => isSomewhereIn(place, json));
   }
 
   /**
    * Chooses what of the oracle log says something of the places, whoever has asked: of what judges voted in their spaces, and of what was
    * answered in the trajectory. What it is an answer to is not known, so it is what has the names or texts of a place in it; a vote is for
-   * a claim, and says nothing of what that says.
+   * a claim, and says nothing of what that says; neither does when claims were said.
    */
   async takeAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
-    const isMeant = (answer: Json): boolean => this.#places.some((place) => isSomewhereIn(place, answer));
+    const isMeant = (answer: Json): boolean => this.isSomewhereIn(answer);
     for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant)) this.answers.add(key);
     for (const space of new Set(this.#places.map((place) => place.space))) {
       const there = this.#places.filter((place) => place.space === space);
-      const isVote = (answer: Json): boolean =>
-        typeof answer === 'string' && there.some(({ claim, claims }) => claim === undefined && claims.has(answer));
+      const isOfClaim = (answer: Json): boolean =>
+        leavesOf(answer).some((leaf) =>
+          there.some(({ claim, claims }) => claim === undefined && claims.has(String(leaf))),
+        );
       const isOfSpace = (answer: Json): boolean =>
-        isVote(answer) || there.some((place) => isSomewhereIn(place, answer));
+        isOfClaim(answer) || there.some((place) => isSomewhereIn(place, answer));
       for (const key of await answersWithin(log, { kind: 'memory', space }, isOfSpace)) this.answers.add(key);
     }
   }
@@ -450,7 +463,8 @@ function isOf({ space, subject, predicate }: BelievedPlace, name: Named): boolea
 function isSaidOf(place: Known, saying: Named): boolean {
   if (!isOf(place, saying)) return false;
   return (
-    place.claim === undefined || [saying.object, saying.was].some((text) => text !== undefined && place.texts.has(text))
+    place.claim === undefined ||
+    [saying.object, saying.was].some((text) => text !== undefined && place.texts.has(objectKey(text)))
   );
 }
 
@@ -486,10 +500,6 @@ function keyOf({ fact_id, system_time_start }: Pick<FactVersion, 'fact_id' | 'sy
 
 function isKey(row: Json): row is [string, string] {
   return Array.isArray(row) && row.length === 2;
-}
-
-function isErasedRow({ object, content }: Pick<FactVersion, 'object' | 'content'>): boolean {
-  return object === `{"$erased":"${content.hash}"}`;
 }
 
 function isSalted(stored: Stored | undefined): stored is Stored & { readonly $blob: Hash } {

@@ -3,7 +3,13 @@
  * with their commit.
  */
 export { type Asked, Beliefs, type Believed, requireBeliefs } from './believe.ts';
-export { type CheckMemoryOptions, checkMemory, type FactDifference, type MemoryReport } from './check.ts';
+export {
+  type CheckMemoryOptions,
+  checkMemory,
+  type FactDifference,
+  type MemoryReport,
+  type UnreadPartition,
+} from './check.ts';
 export { type DerivedEntry, derivedFrom } from './derived.ts';
 export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
 export { type LosingPartition, losingPartitions } from './forgotten.ts';

@@ -24,8 +24,9 @@ test('a vote is of one θ and one version of the policy, and another of either i
       return claim;
     };
     const votes = new Votes({ oracle, choose, ...judge });
-    await votes.ask(question);
-    return votes.of(question.request);
+    const call = {};
+    await votes.ask(call, question);
+    return votes.of(call, question.request);
   };
   const first = await voted({ policy: '1' }, 'one');
   expect(first).toMatchObject({ winner: 'one', policy: '1', theta: thetaHash({}) });
@@ -42,7 +43,8 @@ test('a vote for nobody that is in question is no vote', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   const votes = new Votes({ oracle, choose: () => 'three' });
-  await expect(votes.ask(question)).rejects.toMatchObject({ code: 'unknown_member' });
-  expect(votes.of(question.request)).toBeUndefined();
+  const call = {};
+  await expect(votes.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
+  expect(votes.of(call, question.request)).toBeUndefined();
   await store.close();
 });

@@ -1,7 +1,16 @@
-import { type Instant, type Json, RecentMap } from '#canon';
+import { type Instant, isAssizeError, type Json } from '#canon';
 import type { PartitionName } from '#ledger';
 import { type Answer, MemoryError, type Question } from '#memory';
-import { type Oracle, type Pause, systemPause, type Theta, thetaHash } from '#oracle';
+import {
+  type Asking,
+  type Oracle,
+  type OracleAnswer,
+  oracleKey,
+  type Pause,
+  systemPause,
+  type Theta,
+  thetaHash,
+} from '#oracle';
 
 /**
  * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
@@ -26,40 +35,41 @@ export interface Judge {
   readonly pause?: Pause;
 }
 
-/** Votes that are kept in memory; more only cost a look each. */
-const VOTES_MAX = 4_096;
-
 /** What a judge has voted, as far as it was asked for. */
 export class Votes {
   readonly #judge: Judge;
-  readonly #votes: RecentMap<string, Answer> = new RecentMap(VOTES_MAX);
+  /** By the call for which it was asked, and no longer: a vote that is erased meanwhile is the log's to know, whichever process erases it. */
+  readonly #votes: WeakMap<object, Map<string, Answer>> = new WeakMap();
 
   constructor(judge: Judge) {
     this.#judge = judge;
   }
 
-  of(request: string): Answer | undefined {
-    return this.#votes.get(request);
+  /** `call`: that for which it was asked. */
+  of(call: object, request: string): Answer | undefined {
+    return this.#votes.get(call)?.get(request);
   }
 
   /** When these claims were said, by whoever came first. @throws what the oracle log throws */
   async saidAt({ space, branch }: PartitionName, claims: readonly string[], at: Instant): Promise<Instant> {
-    const { oracle } = this.#judge;
-    return (await oracle.ask({
+    const { value } = await this.#consulted({
       scope: { kind: 'memory', space },
       // What a branch tries says nothing of what is said elsewhere.
       request: { said: claims, ...(branch !== undefined && { branch }) },
-      call: () => at,
-    })) as Instant;
+      // By the claims it is found when what they say is erased.
+      call: () => ({ at, claims }),
+    });
+    // Earlier versions kept the instant alone.
+    return typeof value === 'string' ? value : (value as { readonly at: Instant }).at;
   }
 
   /**
    * @throws MemoryError `unknown_member` for a vote for nobody that is in question, `judge_late`; what the judge and the oracle log throw
    */
-  async ask(question: Question): Promise<void> {
-    const { oracle, theta = {}, policy } = this.#judge;
+  async ask(call: object, question: Question): Promise<void> {
+    const { theta = {}, policy } = this.#judge;
     const { space, request } = question;
-    const { value, oracle_key } = await oracle.consult({
+    const { value, oracle_key } = await this.#consulted({
       scope: { kind: 'memory', space },
       request: { judge: request, ...(policy !== undefined && { policy }) },
       theta,
@@ -68,9 +78,25 @@ export class Votes {
       keepAttempts: true,
     });
     const by = { theta: thetaHash(theta), judge: oracle_key, ...(policy !== undefined && { policy }) };
-    this.#votes.set(request, { ...by, request, winner: value as string });
+    const votes = this.#votes.get(call) ?? new Map<string, Answer>();
+    this.#votes.set(call, votes.set(request, { ...by, request, winner: value as string }));
+  }
+
+  /** What is said anew after the answer was erased is another question, which names the entry that has erased it. */
+  async #consulted(asking: Consulting): Promise<OracleAnswer> {
+    try {
+      return await this.#judge.oracle.consult(asking);
+    } catch (error) {
+      const { scope, request, theta = {} } = asking;
+      // One that the judge met itself, in its own log, is another.
+      if (!isAssizeError(error, 'erased') || error.evidence['key'] !== oracleKey({ scope, request, theta }))
+        throw error;
+      return this.#consulted({ ...asking, request: { ...request, erasedBy: error.evidence['by'] as string } });
+    }
   }
 }
+
+type Consulting = Omit<Asking, 'request'> & { readonly request: { readonly [member: string]: Json } };
 
 async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, question: Question): Promise<string> {
   if (timeoutMs === undefined) return choose(question);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { addMicros, type Instant } from '#canon';
 import { defineDomain } from '#kernel';
-import { type CommitPayload, type PendingPayload, readRow } from '#ledger';
+import { type Batch, type CommitPayload, type PendingPayload, readRow } from '#ledger';
 import { type FactRow, OPEN_END, readWitness } from '#memory';
 import { attemptsOf, createOracle, oracleKey, type Pause } from '#oracle';
 import { openStore } from '#stores';
@@ -169,6 +169,26 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await committed(memory.assert(said('letter 6')))).delta.beliefs).toHaveLength(1);
   });
 
+  test('the same from the same source is said once however often others have said so', async () => {
+    const { store, clock, assize, memory } = await begun();
+    const said = (source: number) => ({
+      ...{ subject: 'p7', predicate: 'drug', object: 'aspirin', source: `letter ${source}` },
+      valid: { from: day('2026-03-01') },
+    });
+    for (let n = 0; n < 40; n++) {
+      clock.forward(1_000);
+      await committed(memory.assert(said(n)));
+    }
+    const versions = await memory.history({ subject: 'p7', predicate: 'drug' });
+    expect(versions.map(({ provenance_id }) => provenance_id.split(' + ').length)).toEqual(
+      Array.from({ length: 40 }, (_, n) => Math.min(n + 1, 32)),
+    );
+    await assize.close();
+    const later = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const again = await committed(later.memory({ space: 'ward', writ }).assert(said(38)));
+    expect(again.delta.beliefs).toEqual([]);
+  });
+
   test('who has lost together with another that says the same is known, too', async () => {
     const { memory, store } = await begun();
     const weighed = (object: string, confidence: number, source: string) => ({
@@ -184,6 +204,48 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await committed(memory.assertMany(wrong))).delta.beliefs[0]?.merged).toHaveLength(1);
     const again = (await runtimeOver(store, [clinic]).open('t', clinic)).memory({ space: 'ward', writ });
     for (const said of wrong) expect((await committed(again.assert(said))).delta.beliefs).toEqual([]);
+  });
+
+  test('one object in two forms of Unicode is one, kept as it was said first, and taken back by either', async () => {
+    const { memory, clock } = await begun();
+    const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'] as const;
+    const from = day('2026-01-01');
+    for (const predicate of ['drug', 'allergy'])
+      for (const object of [decomposed, composed, decomposed]) {
+        await committed(memory.assert({ subject: 'p7', predicate, object, valid: { from } }));
+        clock.forward(1_000);
+      }
+    const { facts } = await memory.recall({ subject: 'p7', kind: 'all' });
+    expect(facts.map(({ object, row_kind }) => `${row_kind} ${object}`)).toEqual(
+      Array(2).fill(`current ${decomposed}`),
+    );
+    const june = { from: day('2026-06-01'), to: day('2026-07-01') };
+    const other = { subject: 'p7', predicate: 'allergy', valid: june, object: composed };
+    await committed(memory.correct({ ...other, object: 'tea', was: composed }));
+    await committed(memory.retract({ ...other, valid: { from, to: june.from } }));
+    const allergies = async (valid: Instant): Promise<string[]> =>
+      objects((await memory.recall({ subject: 'p7', predicate: 'allergy', valid })).facts);
+    expect(await Promise.all([day('2026-05-01'), june.from, june.to].map(allergies))).toEqual([
+      [],
+      ['tea'],
+      [decomposed],
+    ]);
+  });
+
+  test('who says what stands in place of a text that was erased has said something', async () => {
+    const { memory, store } = await begun();
+    const batches: Batch[] = [];
+    const commit = store.commit.bind(store);
+    store.commit = (batch) => {
+      batches.push(batch);
+      return commit(batch);
+    };
+    for (const object of [`{"$erased":"${'ab'.repeat(32)}"}`, 'aspirin'])
+      await committed(memory.assert({ subject: 'p7', predicate: 'drug', object, valid: { from: day('2026-01-01') } }));
+    expect(objects((await memory.recall({ text: 'erased', valid: 'any', system: START })).facts)).toHaveLength(1);
+    // The witness repeats it, so it may not be erased meanwhile.
+    const [said, lost] = batches.flatMap(({ facts = [] }) => facts);
+    expect(lost!.repeats).toEqual([said!.insert[0]!.content.hash]);
   });
 
   test('an action says what is believed with what it changes, in one entry', async () => {
@@ -598,6 +660,80 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         reason: 'precondition_failed',
         detail: expect.stringMatching(new RegExp(`^${code}: `)),
       });
+  });
+
+  test('what no entry holds is a rejection on record, and nobody is asked; in smaller groups it is believed', async () => {
+    const asked: unknown[] = [];
+    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const choose: Judge['choose'] = ({ request, members: [first] }) => {
+      asked.push(request);
+      return first!.claim;
+    };
+    const { trajectory, memory } = await begun({ judge: { oracle, choose } });
+    const from = (n: number): Instant => addMicros(START, n * 1_000_000);
+    const said = (predicate: string, count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        ...{ subject: 'p7', predicate, object: `says ${n}` },
+        valid: { from: from(n), to: from(n + count) },
+      }));
+    for (const predicate of ['drug', 'diagnosis', 'triage'])
+      for (const count of [50, 200]) {
+        const ruling = await memory.assertMany(said(predicate, count));
+        expect(ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringMatching(/^too_much_at_once: /) });
+      }
+    expect(asked).toEqual([]);
+    // Nothing contradicts another, and each something that is believed: that is too much together, and not for one of them.
+    const others = (object: string) =>
+      Array.from({ length: 1_000 }, (_, n) => ({
+        subject: `p${n}`,
+        predicate: 'drug',
+        object,
+        valid: { from: START },
+      }));
+    await committed(memory.assertMany(others('aspirin')));
+    expect(await memory.assertMany(others('ibuprofen'))).toMatchObject({
+      ruling: 'rejected',
+      detail: expect.stringMatching(/^too_much_at_once: /),
+    });
+    expect(await drug(memory, { valid: 'any' })).toEqual(['aspirin']);
+    await committed(memory.assertMany(others('ibuprofen').slice(0, 100)));
+    expect(await drug(memory, { valid: 'any' })).toEqual(['ibuprofen']);
+    for (const half of [said('weight', 50).slice(0, 25), said('weight', 50).slice(25)])
+      await committed(memory.assertMany(half));
+    expect(trajectory.length).toBeGreaterThan(10);
+  });
+
+  test('what no entry would hold of several keys that somebody has to choose about is refused, and nobody is asked', async () => {
+    const asked: unknown[] = [];
+    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const choose: Judge['choose'] = ({ request, members: [first] }) => {
+      asked.push(request);
+      return first!.claim;
+    };
+    const { trajectory, memory } = await begun({ judge: { oracle, choose } });
+    const each = (predicate: string, object: string, keys: number) =>
+      Array.from({ length: keys }, (_, n) => ({ subject: `p${n}`, predicate, object, valid: { from: START } }));
+    for (const predicate of ['diagnosis', 'triage']) {
+      await committed(memory.assertMany(each(predicate, 'flu', 1_000)));
+      expect(await memory.assertMany(each(predicate, 'cold', 1_000))).toMatchObject({
+        ruling: 'rejected',
+        detail: expect.stringMatching(/^too_much_at_once: /),
+      });
+      // Nor where most of it is nothing to choose about.
+      expect(await memory.assertMany([...each(predicate, 'cold', 1), ...each('allergy', 'nuts', 999)])).toMatchObject({
+        ruling: 'rejected',
+        detail: expect.stringMatching(/^too_much_at_once: /),
+      });
+    }
+    expect(asked).toEqual([]);
+    const ruling = await memory.assertMany(each('diagnosis', 'cold', 300));
+    if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+    const questions = await trajectory.questionsOf(ruling.pending);
+    const answers = questions.map(({ request, members }) => ({
+      request,
+      winner: members.find(({ object }) => object === 'cold')!.claim,
+    }));
+    await committed(trajectory.approve(ruling.pending, { principal: 'dr who', method: 'test', answers }));
   });
 
   test('what ends before it is said is ruled on, because only the commit says when that is', async () => {

@@ -48,6 +48,8 @@ export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
   readonly principal?: string;
 }
 
+const MEMORY_OPTIONS = form.options<MemoryOptions>({ space: form.any, writ: form.any, principal: form.any });
+const SAYING_OPTIONS = form.options<SayingOptions>({ idempotencyKey: form.any, observations: form.any });
 const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal']);
 
 /** What a memory needs of its trajectory, to write. */
@@ -67,7 +69,7 @@ export class Memory extends MemoryView {
   readonly #acts: MemoryActs;
 
   constructor(options: MemoryOptions, around: MemorySurroundings, acts: MemoryActs, trajectoryId?: string) {
-    requireForm(form.object, options, 'options');
+    requireForm(MEMORY_OPTIONS, options, 'options');
     super(options.space, around, trajectoryId);
     this.#options = options;
     this.#acts = acts;
@@ -98,7 +100,11 @@ export class Memory extends MemoryView {
     return this.#say([this.#sayable({ ...change, verb: 'change', space: this.space }, 'change')], options);
   }
 
-  /** In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. @throws as `assertMany` */
+  /**
+   * In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. With `was` only where that object is believed,
+   * and where it is nowhere, nothing is changed.
+   * @throws as `assertMany`
+   */
   async correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, correction, 'correction');
     return this.#say([this.#sayable({ ...correction, verb: 'correct', space: this.space }, 'correction')], options);
@@ -133,7 +139,7 @@ export class Memory extends MemoryView {
   }
 
   #say(sayings: readonly Saying[], options: SayingOptions = {}): Promise<Ruling> {
-    requireForm(form.object, options, 'options');
+    requireForm(SAYING_OPTIONS, options, 'options');
     const { writ, principal } = this.#options;
     const { idempotencyKey, observations } = options;
     return this.#acts.propose({

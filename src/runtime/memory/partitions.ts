@@ -11,6 +11,7 @@ import {
 } from '#ledger';
 import { type Level, type Line, untilOf } from './line.ts';
 import { Merged } from './merged.ts';
+import { OpenRows } from './open-rows.ts';
 import { seenFacts } from './seen-facts.ts';
 
 /** Partitions whose open rows are kept in memory; more only cost a look each. */
@@ -21,9 +22,11 @@ const CLAIMS_MAX = 1_000;
 
 /** A partition as it is here: what the store had, and what was accepted since. */
 export interface Known {
-  readonly state: PartitionState | undefined;
+  readonly state: Omit<PartitionState, 'open'> | undefined;
   /** Of a branch that has not changed it: what it sees of it. */
   readonly source?: Source | undefined;
+  /** What is believed of it. */
+  readonly open: OpenRows;
   /** Claims that were looked for by the name of their source, and whether they had been made. */
   readonly claims: Map<string, boolean>;
   /** Those of them that were looked for last. */
@@ -38,7 +41,7 @@ export interface Source {
   readonly begins: Instant;
   /** The latest change that there was by then, or where the branch begins if there are later ones; absent where there was none. */
   readonly until?: Instant;
-  /** What was open then, as rows of the branch. */
+  /** What was open then, as rows of the branch, in the order of its beginning. */
   readonly open: readonly FactVersion[];
   /**
    * The source's partitions that may still be changed at a time before the branch begins: by a process whose clock is behind, or at the very
@@ -142,10 +145,11 @@ export class Partitions {
     // that were not there when they were looked for. Whoever needs it has it read again.
     if (now == null ? before != null : now.reading !== read.reading) return;
     // What was accepted while it was read is ahead of that.
-    const { state, source } = now ?? read;
+    const { state, source, open } = now ?? read;
     this.#known.set(key, {
       state,
       source,
+      open,
       claims: new Map([...found, ...(now?.claims ?? [])]),
       sought: claims,
       reading: read.reading,
@@ -159,7 +163,7 @@ export class Partitions {
   async #isMerged(
     claim: string,
     { space, subject, predicate }: PartitionName,
-    own: PartitionState | undefined,
+    own: Known['state'],
     line: Line,
   ): Promise<boolean> {
     let until: Instant | undefined;
@@ -174,12 +178,16 @@ export class Partitions {
     return false;
   }
 
-  async #readState(name: PartitionName, line: Line): Promise<Pick<Known, 'state' | 'source'>> {
-    const state = await this.#store.partition(name);
+  async #readState(name: PartitionName, line: Line): Promise<Pick<Known, 'state' | 'source' | 'open'>> {
+    const read = await this.#store.partition(name);
+    if (read !== undefined) {
+      const { open, ...state } = read;
+      return { state, open: OpenRows.of(open) };
+    }
     const [, ...sources] = line;
-    const [source, ...above] = sources;
-    if (state !== undefined || source === undefined) return { state };
-    return { state, source: await readSource(this.#store, name, [source, ...above]) };
+    const [level, ...above] = sources;
+    const source = level && (await readSource(this.#store, name, [level, ...above]));
+    return { state: undefined, source, open: OpenRows.of(source?.open ?? []) };
   }
 
   /**
@@ -190,12 +198,12 @@ export class Partitions {
     const key = keyOf(name);
     const known = this.#known.get(key);
     if (known == null || this.#sent.has(key)) return;
-    const { state, source } = await this.#readState(name, line);
+    const { state, open } = await this.#readState(name, line);
     const now = this.#known.get(key);
     const isSame =
       state?.version === known.state?.version &&
       state?.names.hash === known.state?.names.hash &&
-      saysTheSame(state?.open ?? source?.open, known.state?.open ?? known.source?.open);
+      saysTheSame(open.all, known.open.all);
     // Claims that were looked for meanwhile change nothing of what it is; what was accepted or read is another.
     if (!isSame && now?.state === known.state && now?.source === known.source) this.#known.set(key, null);
   }
@@ -217,7 +225,14 @@ export class Partitions {
       if (before == null) continue;
       const { claims, sought, reading } = before;
       for (const { lineage } of write.insert) claims.set(lineage, true);
-      this.#known.set(key, { state: after(before.state, write), claims, sought, reading });
+      const { names, version, system_time: latest } = write;
+      this.#known.set(key, {
+        state: { names, version, latest },
+        open: before.open.changed(write),
+        claims,
+        sought,
+        reading,
+      });
     }
   }
 
@@ -306,7 +321,7 @@ async function readSource(
     const open: FactVersion[] = [];
     for await (const page of seenFacts(store, line, { space, subject, predicate, system })) open.push(...page);
     const rows = open.map((row) => ({ ...row, branch: branch as string, system_time_end: OPEN_END }));
-    return { begins, until: system, open: rows.sort(byValidTime), reads };
+    return { begins, until: system, open: OpenRows.of(rows).all, reads };
   }
   return { begins, open: [], reads };
 }
@@ -319,24 +334,11 @@ function sharedKeyOf({ space, subject, predicate }: PartitionName): string {
   return keyOf({ space, subject, predicate });
 }
 
-function after(before: PartitionState | undefined, { names, version, system_time, close, insert, inherit }: FactWrite) {
-  const closed = new Set(close.map(({ fact_id, system_time_start }) => `${system_time_start} ${fact_id}`));
-  const stay = (before?.open ?? inherit?.rows ?? []).filter(
-    (row) => !closed.has(`${row.system_time_start} ${row.fact_id}`),
-  );
-  const open = [...stay, ...insert.filter(({ row_kind }) => row_kind === 'current')].sort(byValidTime);
-  return { names, version, latest: system_time, open };
-}
-
 /** Whether it is the same rows, with the same texts. */
-function saysTheSame(one: readonly FactVersion[] = [], other: readonly FactVersion[] = []): boolean {
+function saysTheSame(one: readonly FactVersion[], other: readonly FactVersion[]): boolean {
   const texts = new Map(one.map((row) => [`${row.system_time_start} ${row.fact_id}`, row.object]));
   return (
     one.length === other.length &&
     other.every((row) => texts.get(`${row.system_time_start} ${row.fact_id}`) === row.object)
   );
-}
-
-function byValidTime(a: FactVersion, b: FactVersion): number {
-  return a.valid_from < b.valid_from ? -1 : a.valid_from > b.valid_from ? 1 : 0;
 }

@@ -7,6 +7,8 @@ export interface RebuildOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+const REBUILD_OPTIONS = form.options<RebuildOptions>({ onProgress: form.any });
+
 /** What the facts of a store were made of. */
 export interface RebuiltMemory {
   /** Changes of one partition each. */
@@ -30,7 +32,7 @@ export async function rebuildMemory(
   store: LedgerStore & FactStore,
   options: RebuildOptions = {},
 ): Promise<RebuiltMemory> {
-  requireForm(form.object, options, 'options');
+  requireForm(REBUILD_OPTIONS, options, 'options');
   const before = await store.trajectories();
   const length = before.reduce((sum, { entries }) => sum + entries, 0);
   const told = (passed: number) => (read: number) => options.onProgress?.(passed + read, 2 * length);

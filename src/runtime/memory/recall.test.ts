@@ -67,6 +67,17 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
+  test('a history is whole, unless a limit says otherwise', async () => {
+    const { memory, store } = await begun();
+    const subjects = Array.from({ length: 1_000 }, (_, n) => ({ subject: `p${n}`, predicate: 'drug', object: 'x' }));
+    expect(await memory.assertMany(subjects)).toMatchObject({ ruling: 'committed' });
+    const all = await memory.history();
+    expect(all.length).toBe(1_004);
+    expect((await memory.recall({ valid: 'any', system: 'any' })).isCut).toBe(true);
+    expect(await memory.history({ limit: 7 })).toEqual(all.slice(0, 7));
+    await store.close();
+  });
+
   test('what is asked for besides restricts first', async () => {
     const { memory, store } = await begun();
     await memory.change({ subject: 'ann', predicate: 'drug', object: 'nothing' });

@@ -23,7 +23,7 @@ const READ_AT_ONCE = 32;
  * trajectories they are in. Entries come by their time, and of clocks that differ what is ahead is kept back until its turn; so what is
  * in memory are some pages of entries, and a number for each partition. Needs no Merkle log.
  *
- * `areAll`: false where entries of the ledger are left out: what follows a version that is missing is left out then, too.
+ * `onKeptBack`: where entries of the ledger are left out: told at the end of each change that follows a version that is missing.
  *
  * @throws LedgerFault for an entry or a text that is not what it was; RuntimeError `invalid_ledger` where a version is missing, is there
  * twice, or where two partitions have one name: such a ledger was put together of several
@@ -32,7 +32,7 @@ export async function* recordedChanges(
   store: LedgerStore,
   trajectories: readonly TrajectoryInfo[],
   onRead: (entries: number) => void = () => undefined,
-  areAll: boolean = true,
+  onKeptBack?: (write: FactWrite) => void,
 ): AsyncGenerator<FactWrite> {
   const values = new Values(store);
   const order = new Order();
@@ -47,7 +47,10 @@ export async function* recordedChanges(
     if (group.length === READ_AT_ONCE) yield* await taken();
   }
   yield* await taken();
-  if (areAll) order.requireWhole();
+  for (const write of order.keptBack()) {
+    if (onKeptBack === undefined) throw order.incomplete(write);
+    onKeptBack(write);
+  }
 }
 
 /** Gives changes in the order of their versions. */
@@ -77,10 +80,13 @@ class Order {
     return ready;
   }
 
-  /** @throws RuntimeError `invalid_ledger` */
-  requireWhole(): void {
-    for (const write of this.#ahead.values())
-      throw invalid(write, `has no version ${(this.#versions.get(write.names.hash) ?? 0) + 1}`);
+  /** What follows a version that is missing. */
+  keptBack(): Iterable<FactWrite> {
+    return this.#ahead.values();
+  }
+
+  incomplete(write: FactWrite): RuntimeError {
+    return invalid(write, `has no version ${(this.#versions.get(write.names.hash) ?? 0) + 1}`);
   }
 
   #next(hash: Hash): FactWrite | undefined {
@@ -130,7 +136,7 @@ async function* believing(
       if (rows.length === 0) return;
       reading.from += rows.length;
       reading.entries = rows
-        .filter(({ kind }) => kind === 'commit')
+        .filter(({ kind, seq }) => kind === 'commit' && seq < length)
         .map(checkRow)
         .filter(believes);
       read += rows.length;

@@ -154,19 +154,23 @@ export class MemoryView {
    * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws; ArgumentError `bad_argument`
    */
   async embed(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
-    requireForm(form.members({ signal: SIGNAL }), options, 'options');
+    requireForm(EMBED_OPTIONS, options, 'options');
     const { beliefs, embedder } = this.#around;
     const { signal = new AbortController().signal } = options;
     return embedTexts(requireBeliefs(beliefs).store, requireEmbedder(embedder), this.space, signal);
   }
 
-  /** All versions there ever were, in order of subject, predicate and time. @throws as `recall` */
+  /** All versions there ever were, in order of subject, predicate and time; with a `limit`, the first of them. @throws as `recall` */
   async history(
     query: Pick<RecallQuery, 'subject' | 'predicate' | 'kind' | 'limit'> = {},
   ): Promise<readonly FactRow[]> {
     requireForm(HISTORY_MEMBERS, query, 'query');
-    const { facts } = await this.recall({ ...query, valid: 'any', system: 'any' });
-    return facts;
+    requireForm(QUERY, query, 'query');
+    if (query.limit !== undefined) return (await this.recall({ ...query, valid: 'any', system: 'any' })).facts;
+    const rows: FactRow[] = [];
+    const all = { ...query, space: this.space, kind: requireKind(query.kind ?? 'current') };
+    for await (const page of this.#pages(all)) rows.push(...page);
+    return rows;
   }
 
   /**
@@ -308,6 +312,7 @@ const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 
 const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
+const EMBED_OPTIONS = form.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
 const OF_MEMBERS = form.only(['subject', 'predicate']);
 const HISTORY_MEMBERS = form.only(['subject', 'predicate', 'kind', 'limit']);
 const QUERY_MEMBERS = form.only([
@@ -379,6 +384,7 @@ function badLimit(limit: number): MemoryError {
   return new MemoryError('bad_limit', `A recall gives 1 to ${RECALL_MAX} facts.`, { evidence: { limit } });
 }
 
+/** No witness begins so. */
 function witnessOf(row: FactRow): Witness | 'erased' {
   return row.object.startsWith('{"$erased":') ? 'erased' : readWitness(row);
 }

@@ -1,3 +1,4 @@
+import { form, requireForm } from '#canon';
 import type { Domain } from '#kernel';
 import { RuntimeError } from '../errors.ts';
 import { tellFailure } from '../tell-failure.ts';
@@ -24,6 +25,15 @@ export interface ParallelOptions {
   readonly begin?: (task: ThreadTask) => Thread;
 }
 
+const PARALLEL_OPTIONS = form.options<ParallelOptions>({
+  workers: form.any,
+  module: form.any,
+  export: form.any,
+  patienceMs: form.any,
+  onWorkerFailed: form.any,
+  begin: form.any,
+});
+
 const WORKERS_MAX = 64;
 const PATIENCE_MS = 10_000;
 
@@ -39,7 +49,7 @@ export class Hands {
   #last = 0;
   #domainHash: string | undefined;
 
-  /** @throws RuntimeError `bad_option` */
+  /** @throws RuntimeError `bad_option`; ArgumentError `bad_argument` */
   constructor(options: ParallelOptions, domains: readonly Domain[]) {
     checkOptions(options);
     this.#options = options;
@@ -136,6 +146,7 @@ export class Hands {
 }
 
 function checkOptions(options: ParallelOptions): void {
+  requireForm(PARALLEL_OPTIONS, options, 'options.parallel');
   const { workers, module, export: name = 'default', patienceMs = PATIENCE_MS } = options;
   if (!(Number.isSafeInteger(workers) && workers >= 1 && workers <= WORKERS_MAX))
     throw badParallel(`workers must be a whole number from 1 to ${WORKERS_MAX}`);

@@ -1,4 +1,4 @@
-import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
+import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, OpenEffectPage, Tenure } from '#ledger';
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 
 interface Transaction {
@@ -72,9 +72,13 @@ export class MemoryEffects implements EffectView {
     return this.#keys.get(key);
   }
 
-  open(): LoggedTransaction[] {
-    const epochs = [...this.#transactions].filter(([, { isOpen }]) => isOpen).map(([epoch]) => epoch);
-    return epochs.sort((a, b) => a - b).map((epoch) => this.of(epoch)!);
+  open({ after = 0, limit, trajectoryId }: OpenEffectPage): LoggedTransaction[] {
+    const found = [...this.#transactions].filter(
+      ([epoch, { isOpen, trajectory_id }]) =>
+        isOpen && epoch > after && (trajectoryId ?? trajectory_id) === trajectory_id,
+    );
+    const epochs = found.map(([epoch]) => epoch).sort((a, b) => a - b);
+    return epochs.slice(0, limit).map((epoch) => this.of(epoch)!);
   }
 
   list({ before = Number.POSITIVE_INFINITY, limit, trajectoryId }: EffectPage): LoggedTransaction[] {

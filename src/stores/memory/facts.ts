@@ -21,6 +21,7 @@ import { OPEN_END } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
+  changeOpen,
   compareCodePoints,
   compareRows,
   erasedName,
@@ -35,7 +36,6 @@ import {
   nameKey,
   nameOf,
   type OpenRow,
-  openAfter,
 } from '../facts.ts';
 import { MemoryTexts, type TextHome } from './texts.ts';
 
@@ -46,7 +46,7 @@ interface Partition extends FactState, TextHome {
   readonly names: ContentRef;
   version: number;
   latest: string;
-  open: ReadonlyMap<string, OpenRow>;
+  readonly open: Map<string, OpenRow>;
   /** By `factKey`. */
   readonly rows: Map<string, FactVersion>;
 }
@@ -77,7 +77,7 @@ export class MemoryFacts implements FactView {
     for (const change of changes) {
       const { partition, names, version, system_time, close, insert, since } = change;
       const there = this.#find(partition) ?? this.#begin(partition, names, since);
-      there.open = openAfter(change);
+      changeOpen(there.open, change);
       there.version = version;
       there.latest = system_time;
       for (const key of close) {

@@ -100,7 +100,7 @@ export class Members {
     this.#members.set(fence, member);
     this.#takeOver(fence);
     const known = new Set(this.#happened.map((each) => ('epoch' in each ? each.epoch : undefined)));
-    for (const { epoch } of this.#effects.open()) if (!known.has(epoch)) this.#add({ is: 'resumed', fence, epoch });
+    for (const { epoch } of this.#effects.open({})) if (!known.has(epoch)) this.#add({ is: 'resumed', fence, epoch });
     this.#tell(fence);
     return fence;
   }

@@ -25,6 +25,7 @@ import type {
   LoggedTransaction,
   LogStep,
   LogStore,
+  OpenEffectPage,
   PartitionName,
   PartitionState,
   SharedEffectStore,
@@ -50,6 +51,7 @@ import {
   checkHash,
   checkLogStep,
   checkNodes,
+  checkOpenPage,
   checkOracleRow,
   checkPage,
   checkPartition,
@@ -283,9 +285,10 @@ export class MemoryStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return effectAnswer(await this.commit({ entries: [], blobs, effects }));
   }
 
-  async openEffects(): Promise<LoggedTransaction[]> {
+  async openEffects(page: OpenEffectPage = {}): Promise<LoggedTransaction[]> {
+    checkOpenPage(page);
     this.#checkOpen();
-    return this.#effects.open();
+    return this.#effects.open(page);
   }
 
   async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {

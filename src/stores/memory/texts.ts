@@ -1,6 +1,6 @@
 import type { FactHit, FactText, FactVector, FactVersion, Hash } from '#ledger';
 import { Bm25, dayOf, documentOf, rounded, wordsOf, wordsOfDocument } from '#memory';
-import { compareRows, isErasedText } from '../facts.ts';
+import { compareRows, erasedText, isErasedText } from '../facts.ts';
 import { dot, otherDimensions, unit } from '../vectors.ts';
 
 /** Where rows are that a text is of. */
@@ -117,7 +117,7 @@ export class MemoryTexts {
 
   #index(): void {
     for (const { home, row } of this.#waiting) {
-      if (isErasedText(row.object) || isErasedText(row.subject)) continue;
+      if (row.object === erasedText(row.content.hash) || isErasedText(row.subject)) continue;
       const shelf = this.#shelves.get(row.space) ?? { texts: new Map(), byWord: new Map(), words: 0 };
       this.#shelves.set(row.space, shelf);
       put(shelf, home, row);

@@ -1,4 +1,4 @@
-import type { EffectKeyRow, EffectPage, Hash, LoggedTransaction } from '#ledger';
+import type { EffectKeyRow, EffectPage, Hash, LoggedTransaction, OpenEffectPage } from '#ledger';
 import type { Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Statement } from './session.ts';
@@ -25,9 +25,14 @@ export function prepareWereEffectsHeld(readers: Readers, schema: string): () => 
 }
 
 /** Transactions that have not ended, by epoch. */
-export function prepareOpenEffects(readers: Readers, schema: string): () => Promise<LoggedTransaction[]> {
-  const from = `"${schema}".effect_open AS o JOIN "${schema}".effect_transaction AS t ON t.epoch = o.epoch`;
-  return prepareLogged(readers, schema, 'assize open effects', from, '');
+export function prepareOpenEffects(
+  readers: Readers,
+  schema: string,
+): (page: OpenEffectPage) => Promise<LoggedTransaction[]> {
+  const from = `(SELECT t.* FROM "${schema}".effect_open AS o JOIN "${schema}".effect_transaction AS t ON t.epoch = o.epoch
+    WHERE o.epoch > $1 AND ($2::text IS NULL OR t.trajectory = $2) ORDER BY o.epoch LIMIT $3) AS t`;
+  const logged = prepareLogged(readers, schema, 'assize open effects', from, '');
+  return ({ after = 0, limit, trajectoryId = null }) => logged(after, trajectoryId, limit ?? null);
 }
 
 /** The transaction of an epoch, also when it has ended. */

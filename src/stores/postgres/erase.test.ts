@@ -4,8 +4,9 @@ import type { Trajectory } from '#runtime';
 import { ANSWERS, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/answered-of-her.ts';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { expectFewAttempts } from '../../../tests/support/many-attempts.ts';
-import { type TestPostgres, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { tablesOf } from '../../../tests/support/stores.ts';
 import { committed, SECRETS, told, WHO, WORDS } from '../../../tests/support/told-of-her.ts';
 import { openPostgres } from './index.ts';
 
@@ -23,7 +24,7 @@ withPostgres('erasing', (postgres) => {
     // An index has each word by itself.
     const all = [...SECRETS, ...WORDS];
     const found = async (): Promise<string[]> => {
-      const text = await everything(postgres, url);
+      const text = await tablesOf(postgres, url);
       return all.filter((secret) => text.includes(secret));
     };
     expect(await found()).toEqual(all);
@@ -48,7 +49,7 @@ withPostgres('erasing', (postgres) => {
     const store = await openPostgres({ url });
     const { trajectory, asked, vote } = await answered(store);
     const found = async (texts: readonly string[]): Promise<string[]> => {
-      const text = await everything(postgres, url);
+      const text = await tablesOf(postgres, url);
       return texts.filter((one) => text.includes(one));
     };
     expect(await found([...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
@@ -67,14 +68,4 @@ withPostgres('erasing', (postgres) => {
 
 function rowsOf(store: FactStore, of: object = {}) {
   return store.facts({ space: 'ward', kind: 'all', ...of });
-}
-
-/** All tables of the store as text. */
-async function everything(postgres: TestPostgres, url: string): Promise<string> {
-  const tables = await postgres.query(
-    "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1",
-    [postgres.schemaOf(url)],
-  );
-  const rows = tables.map(({ name }) => postgres.query(`SELECT t::text FROM ${name} AS t`));
-  return JSON.stringify(await Promise.all(rows));
 }

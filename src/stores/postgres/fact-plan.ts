@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName, PartitionRead } from '#ledger';
 import { OPEN_START } from '#memory';
 import {
+  changeOpen,
   erasedName,
   type FactChange,
   type FactVerdict,
@@ -12,7 +13,6 @@ import {
   nameKey,
   nameOf,
   type OpenRow,
-  openAfter,
 } from '../facts.ts';
 import type { KnownFacts, PartitionFacts } from './known-facts.ts';
 import { bytea, composite } from './row.ts';
@@ -54,6 +54,7 @@ interface Target {
   readonly before: number;
   readonly close: (OpenRow & { readonly until: string })[];
   readonly insert: FactVersion[];
+  readonly open: Map<string, OpenRow>;
 }
 
 /** What a plan begins with. */
@@ -240,12 +241,14 @@ export class FactPlan implements FactView {
   #accept(change: FactChange): void {
     const { partition, names, version, system_time, close, insert, since } = change;
     const before = change.before as Known | undefined;
+    // What is remembered is not this group's to change.
     const target: Target = before?.target ?? {
       hash: hashOf(partition),
       name: nameOf(partition),
       before: before?.version ?? 0,
       close: [],
       insert: [],
+      open: new Map(before?.open),
     };
     this.#targets.add(target);
     for (const row of close) {
@@ -262,13 +265,14 @@ export class FactPlan implements FactView {
     for (const hash of change.repeats) this.#present.add(hash);
     for (const read of change.reads) this.#reads.set(hashOf(read.partition), read);
     const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
+    changeOpen(target.open, change);
     this.#partitions.set(nameKey(partition), {
       names,
       version,
       latest: system_time,
       several,
       since,
-      open: openAfter(change),
+      open: target.open,
       target,
     });
   }

@@ -466,6 +466,40 @@ withPostgres('facts', (postgres) => {
     await migrated.close();
   });
 
+  test('texts of other scripts that were indexed by other words are found once the store is migrated, and keep their vectors', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const facts = ['die Straße', `${'x '.repeat(400)}l’été`, '東京', 'in English'].map((object, n) =>
+      changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [
+        { fact_id: `a${n}`, object },
+        { fact_id: `b${n}`, object, row_kind: 'audit', valid_from: day(2) },
+      ]),
+    );
+    await store.commit({ ...batchOf([]), facts });
+    const texts = await store.textsToEmbed('m', space, 10);
+    await store.putVectors(
+      'm',
+      texts.map(({ id }) => ({ id, vector: new Float32Array([1, 2]) })),
+    );
+    const found = (from: PostgresStore) =>
+      Promise.all(
+        ['strasse', 'été', '京', '東京', 'x', 'english'].map((text) => from.factsByText({ space, text, kind: 'all' })),
+      );
+    const before = await found(store);
+    expect(before.map((hits) => hits.length)).toEqual(Array(6).fill(2));
+    await store.close();
+    const older = postgres.url();
+    await olderPostgres(postgres, url, older, 19);
+    await postgres.query(`SET search_path TO "${postgres.schemaOf(older)}";
+      UPDATE fact_text SET words = ts_delete(words, ARRAY[space || '_strass', space || '_ete', space || '_東', space || '_京']);
+      UPDATE fact_text AS t SET length = (SELECT sum(cardinality(w.positions)) FROM unnest(t.words) AS w)`);
+    const migrated = await openPostgres({ url: older });
+    expect(await found(migrated)).toEqual(before);
+    expect(await migrated.selfCheck()).toEqual([]);
+    expect(await migrated.textsToEmbed('m', space, 10)).toEqual([]);
+    await migrated.close();
+  });
+
   test('texts and vectors that are not as the facts say are found', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });

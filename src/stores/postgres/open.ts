@@ -1,5 +1,6 @@
-import { isAssizeError } from '#canon';
+import { isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
+import { POSTGRES_OPTIONS } from '../forms.ts';
 import {
   checkChoices,
   checkScrubbing,
@@ -76,9 +77,10 @@ const SERVER_VERSION_MIN = 140_000;
  *
  * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (nothing was changed); `store_newer_schema`,
  *   `store_older_schema`, `store_readonly`, `store_locked`, `store_denied`, `store_unreachable`, `store_failed`;
- *   `store_invalid_input` for a URL or options that are none. No error repeats the password.
+ *   `store_invalid_input` for a URL or options that are none; ArgumentError `bad_argument`. No error repeats the password.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  requireForm(POSTGRES_OPTIONS, options, 'options');
   const {
     mode = 'create',
     durability = 'full',

@@ -54,3 +54,13 @@ test.each([
   const opening = openPostgres({ url: 'postgres://localhost/x', ...(option as object) });
   await expect(opening).rejects.toMatchObject({ code: 'store_invalid_input' });
 });
+
+test.each([{ reader: 2 }, { vectors: 'exact' }, { password: 'secret' }])('%j is an option of none', async (option) => {
+  const opening = openPostgres({ url: 'postgres://localhost/x', ...option });
+  const error: Error = await opening.then(
+    () => new Error('it opened'),
+    (thrown) => thrown,
+  );
+  expect(error).toMatchObject({ code: 'bad_argument', message: expect.stringContaining(Object.keys(option)[0]!) });
+  expect(error.message).not.toContain('secret');
+});

@@ -20,9 +20,10 @@ import { factRows } from './migrations/0016-fact-rows.ts';
 import { factReads } from './migrations/0017-fact-reads.ts';
 import { scrub } from './migrations/0018-scrub.ts';
 import { apart } from './migrations/0019-apart.ts';
+import { words } from './migrations/0020-words.ts';
 import { overlapping } from './self-check.ts';
 import type { Session } from './session.ts';
-import { addStopWords, indexTexts } from './texts.ts';
+import { indexTexts, wordsAnew } from './texts.ts';
 
 // In order, never edited once released: migration n leads from schema n - 1 to schema n.
 const MIGRATIONS: readonly string[] = [
@@ -45,13 +46,14 @@ const MIGRATIONS: readonly string[] = [
   factReads,
   scrub,
   apart,
+  words,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
 const TEXTS = MIGRATIONS.indexOf(texts) + 1;
 
-/** The migration with which they are found by words that stand everywhere, too, where they have no others. */
-const STOP_WORDS = MIGRATIONS.indexOf(stopWords) + 1;
+/** The latest migration with which they are found by other words than before. */
+const WORDS = MIGRATIONS.indexOf(words) + 1;
 
 /** The migration from which on the server itself keeps facts apart: what overlapped before would stay. */
 const APART = MIGRATIONS.indexOf(apart) + 1;
@@ -128,7 +130,7 @@ export async function migrate(session: Session, schema: string, path: string, mo
     checkMark(mark, path, mode);
     await session.run({ text: migrations(mark, schema).join('\n') });
     if (mark.is === 'ours' && mark.version < TEXTS) await indexTexts(session, schema);
-    else if (mark.is === 'ours' && mark.version < STOP_WORDS) await addStopWords(session, schema);
+    else if (mark.is === 'ours' && mark.version < WORDS) await wordsAnew(session, schema);
     if (mark.is === 'ours' && mark.version < APART) await requireApart(session, schema, path);
     await session.run({ text: 'COMMIT' });
   } catch (error) {

@@ -37,7 +37,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
           FROM unnest(t.words) AS w
         ) AS c WHERE c.words > t.length OR (c.words < t.length AND c.most < ${OCCURRENCES_MAX})),
       (SELECT count(*) FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key
-        WHERE NOT ${isErased('f.object')} AND NOT ${isErased('p.subject')}
+        WHERE f.object <> '{"$erased":"' || encode(f.content, 'hex') || '"}' AND NOT ${isErased('p.subject')}
           AND EXISTS (SELECT FROM "${schema}".fact_rebuild AS r WHERE r.whole)
           AND NOT EXISTS (SELECT FROM "${schema}".fact_text AS t WHERE ${isOf})),
       (SELECT count(*) FROM "${schema}".fact_text AS t WHERE NOT EXISTS (SELECT FROM "${schema}".fact AS f WHERE ${isOf})),

@@ -26,6 +26,7 @@ import type {
   LogStep,
   LogStore,
   Membership,
+  OpenEffectPage,
   PartitionName,
   PartitionState,
   RowRange,
@@ -53,6 +54,7 @@ import {
   checkHash,
   checkLogStep,
   checkNodes,
+  checkOpenPage,
   checkOracleRow,
   checkPage,
   checkPartition,
@@ -177,7 +179,7 @@ export class PostgresStore
   readonly #erasures: () => Promise<number>;
   readonly #raise: (session: Session) => Promise<Pick<Tenure, 'fence' | 'lastEpoch'>>;
   readonly #listEffects: (page: EffectPage) => Promise<LoggedTransaction[]>;
-  readonly #openEffects: () => Promise<LoggedTransaction[]>;
+  readonly #openEffects: (page: OpenEffectPage) => Promise<LoggedTransaction[]>;
   readonly #effectsOf: (epoch: number) => Promise<LoggedTransaction | undefined>;
   readonly #effectKey: (key: Hash) => Promise<EffectKeyRow | undefined>;
   readonly #partition: (name: PartitionName) => Promise<PartitionState | undefined>;
@@ -384,8 +386,9 @@ export class PostgresStore
     return effectAnswer(await this.commit({ entries: [], blobs, effects }));
   }
 
-  async openEffects(): Promise<LoggedTransaction[]> {
-    return this.#read(this.#openEffects);
+  async openEffects(page: OpenEffectPage = {}): Promise<LoggedTransaction[]> {
+    checkOpenPage(page);
+    return this.#read(() => this.#openEffects(page));
   }
 
   async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {

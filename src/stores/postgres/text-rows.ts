@@ -1,6 +1,6 @@
 import type { FactVersion } from '#ledger';
 import { dayOf, OCCURRENCES_MAX, wordsOfDocument } from '#memory';
-import { isErasedText } from '../facts.ts';
+import { erasedText, isErasedText } from '../facts.ts';
 import { composite } from './row.ts';
 
 type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
@@ -12,7 +12,7 @@ export function textRows(n: number, rows: readonly Said[]): string[] {
     const { subject, object, content, row_kind } = row;
     const day = dayOf(row);
     const name = `${content.hash} ${row_kind} ${day}`;
-    if (texts.has(name) || isErasedText(object) || isErasedText(subject)) continue;
+    if (texts.has(name) || object === erasedText(content.hash) || isErasedText(subject)) continue;
     const words = wordsOfDocument(row);
     const lexemes = counted(words).map(([word, positions]) => ` '@${word}':${positions}`);
     texts.set(name, composite([n, content.hash, row_kind === 'audit', day, words.length, lexemes.join('')]));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FactHit, FactText, FactTextQuery, FactVector, FactVectorQuery, FactVersion } from '#ledger';
-import { documentOf, OPEN_START, stopWordsOfDocument, wordsOf } from '#memory';
+import { documentOf, OPEN_START, wordsOf, wordsOfDocument } from '#memory';
 import { otherDimensions, unit } from '../vectors.ts';
 import type { Row } from './driver.ts';
 import { ROW, requireWhole, restrictions, versionOf } from './facts.ts';
@@ -108,9 +108,7 @@ export function prepareTextsToEmbed(
           string,
           string,
         ];
-        const asserted_from = day === '' ? OPEN_START : `${day}T00:00:00.000000Z`;
-        const row_kind = audit === 't' ? 'audit' : 'current';
-        return { id, text: documentOf({ subject, predicate, object, asserted_from, row_kind }) };
+        return { id, text: documentOf({ ...documented(audit, day), subject, predicate, object }) };
       });
   };
 }
@@ -153,37 +151,45 @@ export async function indexTexts(session: Session, schema: string): Promise<void
   }
 }
 
-/** Adds the words of parts that have only such as stand everywhere, in the transaction from which on they are indexed. */
-export async function addStopWords(session: Session, schema: string): Promise<void> {
+/** Makes the words of all texts anew, in the transaction from which on others are looked for. Texts keep their numbers, and with them their vectors. */
+export async function wordsAnew(session: Session, schema: string): Promise<void> {
   const text = `SELECT t.id, t.space, p.subject, p.predicate, (
       SELECT f.object FROM "${schema}".fact AS f
       WHERE f.content = t.content AND f.key = t.key AND f.audit = t.audit AND ${DAY} = t.day LIMIT 1
-    ), t.audit
+    ), t.audit, t.day
     FROM "${schema}".fact_text AS t JOIN "${schema}".fact_partition AS p ON p.key = t.key WHERE t.id > $1 ORDER BY t.id LIMIT ${PAGE}`;
-  const update = `UPDATE "${schema}".fact_text AS t SET length = t.length + x.length, words = t.words || x.words::tsvector
-    FROM json_to_recordset($1) AS x (id bigint, length int, words text) WHERE t.id = x.id`;
+  const update = `UPDATE "${schema}".fact_text AS t SET length = x.length, words = x.words::tsvector
+    FROM json_to_recordset($1) AS x (id bigint, length int, words text) WHERE t.id = x.id AND (t.words <> x.words::tsvector OR t.length <> x.length)`;
   for (let after = '0'; ; ) {
     const rows = await session.run({ text }, [after]);
     const last = rows.at(-1)?.[0];
     if (last === undefined || last === null) return;
-    const added = rows.flatMap((row) => {
-      const [id, space, subject, predicate, object, audit] = row as [
+    const made = rows.flatMap((row) => {
+      const [id, space, subject, predicate, object, audit, day] = row as [
         string,
         string,
         string,
         string,
         string | null,
         string,
+        string,
       ];
       if (object === null) return [];
-      const row_kind = audit === 't' ? 'audit' : 'current';
-      const words = stopWordsOfDocument({ subject, predicate, object, row_kind, asserted_from: OPEN_START });
+      const words = wordsOfDocument({ ...documented(audit, day), subject, predicate, object });
       const lexemes = counted(words).map(([word, positions]) => `'${space}_${word}':${positions}`);
-      return words.length === 0 ? [] : [{ id, length: words.length, words: lexemes.join(' ') }];
+      return [{ id, length: words.length, words: lexemes.join(' ') }];
     });
-    if (added.length > 0) await session.run({ text: update }, [JSON.stringify(added)]);
+    if (made.length > 0) await session.run({ text: update }, [JSON.stringify(made)]);
     after = last;
   }
+}
+
+/** What the name of a text says of its rows. */
+function documented(audit: string, day: string): Pick<FactVersion, 'asserted_from' | 'row_kind'> {
+  return {
+    asserted_from: day === '' ? OPEN_START : `${day}T00:00:00.000000Z`,
+    row_kind: audit === 't' ? 'audit' : 'current',
+  };
 }
 
 function saidBy(

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ChurnMap } from '#canon';
-import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, Tenure } from '#ledger';
+import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, OpenEffectPage, Tenure } from '#ledger';
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 
 /** Open transactions that are kept in memory; more only cost a lookup each. */
@@ -139,8 +139,11 @@ export function prepareWereEffectsHeld(db: DatabaseSync): () => boolean {
 }
 
 /** Transactions that have not ended, by epoch. */
-export function prepareOpenEffects(db: DatabaseSync): () => LoggedTransaction[] {
-  return prepareLogged(db, 'effect_open AS o JOIN effect_transaction AS t ON t.epoch = o.epoch', '');
+export function prepareOpenEffects(db: DatabaseSync): (page: OpenEffectPage) => LoggedTransaction[] {
+  const from = `(SELECT t.* FROM effect_open AS o JOIN effect_transaction AS t ON t.epoch = o.epoch
+    WHERE o.epoch > ?1 AND (?2 IS NULL OR t.trajectory = ?2) ORDER BY o.epoch LIMIT ?3) AS t`;
+  const logged = prepareLogged(db, from, '');
+  return ({ after = 0, limit = -1, trajectoryId = null }) => logged(after, trajectoryId, limit);
 }
 
 /** The transaction of an epoch, also when it has ended. */

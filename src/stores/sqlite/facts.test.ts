@@ -437,6 +437,50 @@ test('texts that were indexed without words that stand everywhere are found by t
   await migrated.close();
 });
 
+test('texts of other scripts that were indexed by other words are found once the store is migrated, and keep their vectors', async () => {
+  const path = join(folder, 'words.db');
+  const store = await openSqlite({ path });
+  const objects = ['die Straße', `${'x '.repeat(400)}l’été`, '東京', 'in English'];
+  const facts = objects.map((object, n) =>
+    changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [
+      { fact_id: `a${n}`, object },
+      { fact_id: `b${n}`, object, row_kind: 'audit', valid_from: day(2) },
+    ]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  const texts = await store.textsToEmbed('m', ALICE.space, 10);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector: new Float32Array([1, 2]) })),
+  );
+  const found = (from: SqliteStore) =>
+    Promise.all(
+      ['strasse', 'été', '京', '東京', 'x', 'english'].map((text) =>
+        from.factsByText({ space: ALICE.space, text, kind: 'all' }),
+      ),
+    );
+  const before = await found(store);
+  expect(before.map((hits) => hits.length)).toEqual(Array(6).fill(2));
+  await store.close();
+  const db = new DatabaseSync(path);
+  const kept = "SELECT rowid, words FROM fact_words WHERE words LIKE '%english%'";
+  const english = db.prepare(kept).all();
+  for (const [word, ...was] of [['strass', 'straße'], ['ete'], ['東'], ['京']] as const)
+    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', '${was.map((each) => ` 1_${each}`).join('')} '),
+      length = length - ${1 - was.length} WHERE words LIKE '% 1_${word} %';`);
+  db.exec(`UPDATE fact_text SET words = (SELECT w.length FROM fact_words AS w WHERE w.rowid = fact_text.id);
+    UPDATE fact_text_space SET words = (SELECT sum(words) FROM fact_text); PRAGMA user_version = 18`);
+  db.close();
+  const migrated = await openSqlite({ path });
+  expect(await found(migrated)).toEqual(before);
+  expect(await migrated.selfCheck()).toEqual([]);
+  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
+  await migrated.close();
+  const after = new DatabaseSync(path);
+  expect(after.prepare(kept).all()).toEqual(english);
+  after.close();
+});
+
 test('people with a SQL shell find the twelve columns of a fact', async () => {
   const path = join(folder, 'shell.db');
   const store = await openSqlite({ path });

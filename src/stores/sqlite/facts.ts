@@ -11,10 +11,11 @@ import type {
   PartitionName,
   PartitionState,
 } from '#ledger';
-import { OPEN_END, OPEN_START } from '#memory';
+import { forgetWords, OPEN_END, OPEN_START } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
+  changeOpen,
   type FactChange,
   type FactState,
   type FactVerdict,
@@ -24,7 +25,6 @@ import {
   judgeFacts,
   nameKey,
   type OpenRow,
-  openAfter,
   openRow,
 } from '../facts.ts';
 import { damagedError } from './errors.ts';
@@ -52,6 +52,7 @@ interface Known extends FactState {
   readonly key: number | bigint;
   /** It has, or had, rows of a predicate with several values. */
   readonly several: boolean;
+  readonly open: Map<string, OpenRow>;
 }
 
 /**
@@ -83,7 +84,8 @@ export class FactWriter implements FactView {
   readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
   readonly #texts: TextWriter;
-  readonly #known = new Map<string, Known>();
+  /** With how many rows it is counted. */
+  readonly #known = new Map<string, { readonly state: Known; readonly rows: number }>();
   #knownRows = 0;
   #hasErased: boolean | undefined;
   /** When the last version of all began, so that what begins later is not looked for; empty where there is none. */
@@ -193,6 +195,8 @@ export class FactWriter implements FactView {
     this.#eraseObjects.run(hashes);
     this.#eraseNames.run(hashes);
     this.forget();
+    // Of the thread that writes.
+    forgetWords();
   }
 
   isErased(hash: Hash): boolean {
@@ -204,7 +208,7 @@ export class FactWriter implements FactView {
 
   partition(name: PartitionName): Known | undefined {
     const known = this.#known.get(nameKey(name));
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.state;
     const { space, branch = '', subject, predicate } = name;
     const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as OpenColumns[];
     const [first] = rows;
@@ -313,7 +317,10 @@ export class FactWriter implements FactView {
     } else if (several !== before?.several || !insert.some(isOpen)) {
       this.#updatePartition.run(version, system_time, flag, key);
     }
-    this.#know(partition, { key, names, version, latest: system_time, several, since, open: openAfter(change) });
+    // What is rolled back is forgotten.
+    const open = before?.open ?? new Map<string, OpenRow>();
+    changeOpen(open, change);
+    this.#know(partition, { key, names, version, latest: system_time, several, since, open });
     return key;
   }
 
@@ -350,12 +357,13 @@ export class FactWriter implements FactView {
 
   #know(name: PartitionName, state: Known): void {
     const key = nameKey(name);
-    this.#knownRows += state.open.size - (this.#known.get(key)?.open.size ?? 0);
+    const rows = state.open.size;
+    this.#knownRows += rows - (this.#known.get(key)?.rows ?? 0);
     if (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX) {
       this.#known.clear();
-      this.#knownRows = state.open.size;
+      this.#knownRows = rows;
     }
-    this.#known.set(key, state);
+    this.#known.set(key, { state, rows });
   }
 }
 

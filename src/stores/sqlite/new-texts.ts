@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
-import { isErasedText } from '../facts.ts';
+import { erasedText, isErasedText } from '../facts.ts';
 import { OBJECT, ROWS } from './facts.ts';
 import { isText } from './migrations/0017-texts-by-partition.ts';
 
@@ -13,6 +13,11 @@ export interface NewText {
   readonly audit: 0 | 1;
   readonly day: string;
   readonly words: readonly string[];
+}
+
+/** Words as `fact_words` has them: each with the number of its space, between spaces. */
+export function storedWords(space: number, words: readonly string[]): string {
+  return `${words.map((word) => ` ${space}_${word}`).join('')} `;
 }
 
 /** What is waiting in `fact_text_queue`. */
@@ -73,7 +78,7 @@ export function prepareNewTexts(
         const { content, audit, object } = row;
         const day = dayOf(row);
         const name = `${content} ${audit} ${day}`;
-        if (seen.has(name) || isErasedText(object)) continue;
+        if (seen.has(name) || object === erasedText(content)) continue;
         seen.add(name);
         if (selectText.get(key, Buffer.from(content, 'hex'), audit, day) !== undefined) continue;
         const { asserted_from } = row;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { form, isAssizeError, requireForm } from '#canon';
+import { isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
+import { SQLITE_OPTIONS } from '../forms.ts';
 import { checkCount } from '../input.ts';
 import {
   checkChoices,
@@ -59,7 +60,7 @@ export const LOCK_TIMEOUT_MS = 5_000;
  *   `store_invalid_input` for options that are none; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
-  requireForm(form.object, options, 'options');
+  requireForm(SQLITE_OPTIONS, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
   const { writer = 'inline' } = options;
   checkChoices(mode, durability);

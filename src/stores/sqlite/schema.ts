@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { OPEN_START, stopWordsOfDocument } from '#memory';
+import { OPEN_START, wordsOfDocument } from '#memory';
 import { overlappingError } from '../facts.ts';
 import { prefixOfBytes } from './hash-index.ts';
 import { ledger } from './migrations/0001-ledger.ts';
@@ -20,6 +20,8 @@ import { rowsInOrder } from './migrations/0015-rows-in-order.ts';
 import { endsBesideRows } from './migrations/0016-ends-beside-rows.ts';
 import { textsByPartition } from './migrations/0017-texts-by-partition.ts';
 import { apart } from './migrations/0018-apart.ts';
+import { words } from './migrations/0019-words.ts';
+import { storedWords } from './new-texts.ts';
 import { prepareOverlapping } from './self-check.ts';
 
 /** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
@@ -45,6 +47,7 @@ const MIGRATIONS: readonly string[] = [
   endsBesideRows,
   textsByPartition,
   apart,
+  words,
 ];
 
 /** The migration from which on the file itself keeps facts apart: what overlapped before would stay. */
@@ -74,7 +77,9 @@ export function readMark(db: DatabaseSync): Mark {
  */
 export function migrate(db: DatabaseSync, to: number = SCHEMA_VERSION): void {
   db.function('hash_prefix', { deterministic: true }, (hash) => prefixOfBytes(hash as Uint8Array));
-  db.function('stop_words_of', { deterministic: true }, storedStopWords as (...given: unknown[]) => string);
+  // Migration 0014 adds nothing by itself: 0019 makes all words anew.
+  db.function('stop_words_of', { deterministic: true, varargs: true }, () => '');
+  db.function('words_anew', { deterministic: true }, wordsAnew as (...given: unknown[]) => string | null);
   // A table that is renamed takes the place of one that views are of, and views that others have made would refuse it meanwhile.
   db.exec('PRAGMA legacy_alter_table = ON');
   try {
@@ -97,16 +102,18 @@ function requireApart(db: DatabaseSync): void {
   if (found.length > 0) throw overlappingError(db.location() ?? ':memory:', found);
 }
 
-/** Words as `fact_words` has them, each with a space behind it. */
-function storedStopWords(
+/** Words as `fact_words` has them (`TextWriter`), of a text that had others; null where it had just these. */
+function wordsAnew(
+  stored: string,
   space: number,
   subject: string,
   predicate: string,
-  object: string | null,
+  object: string,
+  day: string,
   audit: number,
-): string {
-  if (object === null) return '';
+): string | null {
+  const asserted_from = day === '' ? OPEN_START : `${day}T00:00:00.000000Z`;
   const row_kind = audit === 0 ? 'current' : 'audit';
-  const words = stopWordsOfDocument({ subject, predicate, object, row_kind, asserted_from: OPEN_START });
-  return words.map((word) => `${space}_${word} `).join('');
+  const words = storedWords(space, wordsOfDocument({ subject, predicate, object, asserted_from, row_kind }));
+  return words === stored ? null : words;
 }

@@ -5,7 +5,7 @@ import { ROWS } from './facts.ts';
 import { type HashedTable, prepareUnindexed } from './hash-index.ts';
 import { ID_START } from './migrations/0015-rows-in-order.ts';
 import { isText } from './migrations/0017-texts-by-partition.ts';
-import { TEXT_OF_ROW } from './wanted-texts.ts';
+import { TEXT_OF_ROW } from './migrations/0019-words.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
@@ -93,7 +93,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     `(${column} GLOB '{"$erased":"[0-9a-f]*"}' AND length(${column}) = ${erasedText('0'.repeat(64)).length})`;
   // While facts are made anew, texts come after them.
   const unfound = db.prepare(`SELECT count(*) AS n FROM fact AS f JOIN fact_partition AS p ON p.key = f.key
-    WHERE NOT ${isErased('f.object')} AND NOT ${isErased('p.subject')} AND f.key NOT IN (SELECT key FROM fact_text_queue)
+    WHERE f.object <> '{"$erased":"' || lower(hex(f.content)) || '"}' AND NOT ${isErased('p.subject')} AND f.key NOT IN (SELECT key FROM fact_text_queue)
       AND EXISTS (SELECT 1 FROM fact_rebuild WHERE whole = 1) AND NOT EXISTS
         (SELECT 1 FROM fact_text AS t WHERE ${isText('t', TEXT_OF_ROW)})`);
   // Looked for one by one, each would be among all of its partition.

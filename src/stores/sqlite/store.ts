@@ -27,6 +27,7 @@ import type {
   LoggedTransaction,
   LogStep,
   LogStore,
+  OpenEffectPage,
   PartitionName,
   PartitionState,
   RowRange,
@@ -50,6 +51,7 @@ import {
   checkFactQuery,
   checkHash,
   checkNodes,
+  checkOpenPage,
   checkPage,
   checkPartition,
   checkPrefix,
@@ -142,7 +144,7 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
   readonly #snapshot: (trajectoryId: string) => SnapshotRow | undefined;
   readonly #erasures: () => number;
   readonly #listEffects: (page: EffectPage) => LoggedTransaction[];
-  readonly #openEffects: () => LoggedTransaction[];
+  readonly #openEffects: (page: OpenEffectPage) => LoggedTransaction[];
   readonly #effectsOf: (epoch: number) => LoggedTransaction | undefined;
   readonly #effectKey: (key: Hash) => EffectKeyRow | undefined;
   readonly #wereEffectsHeld: () => boolean;
@@ -320,8 +322,9 @@ export class SqliteStore implements LedgerStore, LogStore, OracleStore, Snapshot
     return effectAnswer(await this.commit({ entries: [], blobs, effects }));
   }
 
-  async openEffects(): Promise<LoggedTransaction[]> {
-    return this.#read(this.#openEffects);
+  async openEffects(page: OpenEffectPage = {}): Promise<LoggedTransaction[]> {
+    checkOpenPage(page);
+    return this.#read(() => this.#openEffects(page));
   }
 
   async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {

@@ -4,7 +4,7 @@ import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger'
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
 import { noTextsByPartition } from './migrations/0017-texts-by-partition.ts';
-import { type NewText, prepareNewTexts, type Queued, type Texts, textColumns } from './new-texts.ts';
+import { type NewText, prepareNewTexts, type Queued, storedWords, type Texts, textColumns } from './new-texts.ts';
 
 /** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
 export function queuedBy(writes: readonly FactWrite[]): number {
@@ -166,7 +166,7 @@ export class TextWriter {
 
   #insert({ key, content, audit, day, words }: NewText, space: number): void {
     const { lastInsertRowid } = this.#insertText.run(key, content, audit, day, space, words.length);
-    this.#insertWords.run(lastInsertRowid, words.map((word) => ` ${space}_${word}`).join('') + ' ', key, words.length);
+    this.#insertWords.run(lastInsertRowid, storedWords(space, words), key, words.length);
   }
 }
 

@@ -1,17 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { FactQuery } from '#ledger';
-import { OPEN_START } from '#memory';
 import { OBJECT, ROWS, restrictions } from './facts.ts';
 import { isText } from './migrations/0017-texts-by-partition.ts';
+import { TEXT_OF_ROW } from './migrations/0019-words.ts';
 import { TEXT_NAME } from './text-writer.ts';
-
-/** What a text is called that a row `f` is found by. */
-export const TEXT_OF_ROW = {
-  key: 'f.key',
-  content: 'f.content',
-  audit: 'f.audit',
-  day: `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE substr(f.asserted_from, 1, 10) END`,
-} as const;
 
 /** Selects id and key of the texts of the rows that a query wants, each once. What is not indexed yet is not among them. */
 export function wantedTexts(query: FactQuery): { readonly sql: string; readonly values: SQLInputValue[] } {

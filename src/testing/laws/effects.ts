@@ -73,6 +73,40 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     },
   );
 
+  law('those that are open are given by epoch, in pages and by trajectory', async () => {
+    const store = await openNew();
+    const { fence } = await store.holdEffects();
+    expect(await store.openEffects({ limit: 1 })).toEqual([]);
+    for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
+    await store.logEffects({ fence, begun: [transactionOf(2)] });
+    await store.logEffects({ fence, ended: [6, 12] });
+    const open = async (page?: Parameters<typeof store.openEffects>[0]) => {
+      const found = await store.openEffects(page);
+      for (const each of found) expect(each).toEqual(await store.effectsOf(each.epoch));
+      return found.map(({ epoch }) => epoch);
+    };
+    expect([await open(), await open({})]).toEqual([
+      [1, 2, 4, 7, 9],
+      [1, 2, 4, 7, 9],
+    ]);
+    expect(await open({ limit: 2 })).toEqual([1, 2]);
+    expect(await open({ limit: 2, after: 2 })).toEqual([4, 7]);
+    // Also after one that has ended, or never was.
+    expect(await open({ limit: 2, after: 6 })).toEqual([7, 9]);
+    expect([await open({ after: 8 }), await open({ after: 9 }), await open({ after: 0 })]).toEqual([
+      [9],
+      [],
+      [1, 2, 4, 7, 9],
+    ]);
+    // `t1` has 1, 4 and 7.
+    expect(await open({ trajectoryId: 't1' })).toEqual([1, 4, 7]);
+    expect(await open({ limit: 2, trajectoryId: 't1' })).toEqual([1, 4]);
+    expect(await open({ limit: 2, after: 4, trajectoryId: 't1' })).toEqual([7]);
+    for (const trajectoryId of ['t', 'T1', '']) expect(await open({ trajectoryId })).toEqual([]);
+    for (const page of [null, { limit: 0 }, { limit: 1.5 }, { after: -1 }, { after: '1' }, { trajectoryId: 7 }])
+      await expect(store.openEffects(page as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+  });
+
   law('records are added in their places, also by writes that wait together', async () => {
     const store = await openNew();
     const { fence } = await store.holdEffects();

@@ -68,6 +68,44 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     expect(await store.factsByText({ space: 'nobody', text: 'drug' })).toEqual([]);
   });
 
+  law('what is said is found however it is spelt', async () => {
+    const store = await openNew();
+    const spelt: readonly (readonly [said: string, ...sought: string[]])[] = [
+      ['in der Straße', 'STRASSE', 'strasse', 'Straße'],
+      ['so\u00adft\u200bware', 'software', 'soft\u00adware'],
+      ['שָׁלוֹם', 'שלום', 'שָׁלוֹם'],
+      ['مُحَمَّدٌ', 'محمد', 'مُحَمَّدٌ'],
+      ['l’été', 'été', "d'été", 'ETE', "l'ete"],
+      ['東京都', '東', '京', '都', '東京', '京都'],
+      ["the boss's cafe\u0301", 'boss', 'café'],
+      // Which only looks like what stands in place of a text.
+      [`{"$erased":"${'ab'.repeat(32)}"}`, 'erased'],
+    ];
+    const facts = spelt.map(([object], n) =>
+      changeOf({ space, subject: `s${n}`, predicate: 'says' }, 1, 10, [{ fact_id: `${n}`, object }]),
+    );
+    await commit(store, facts);
+    for (const _ of ['as it waits to be indexed', 'as it is']) {
+      for (const [n, [, ...sought]] of spelt.entries())
+        for (const text of sought)
+          expect([text, ...(await store.factsByText({ space, text })).map(({ fact }) => fact.fact_id)]).toEqual([
+            text,
+            `${n}`,
+          ]);
+      await store.textsToEmbed('any', space, 1);
+    }
+    expect((await store.selfCheck?.()) ?? []).toEqual([]);
+    // Others of its letters are no word of it.
+    expect(await store.factsByText({ space, text: '東都 京東' })).toEqual([]);
+    const model = new FactModel();
+    model.rows = facts.flatMap(({ insert }) => insert);
+    await expectRanked(
+      store,
+      model,
+      spelt.map(([, ...sought]) => ({ space, text: sought.join(' ') })),
+    );
+  });
+
   law('what is called by words that stand everywhere is found by those, where nothing else is asked', async () => {
     const store = await openNew();
     const said = [

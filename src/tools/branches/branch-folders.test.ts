@@ -1,4 +1,14 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileTools } from 'assize/tools/files';
 import fc from 'fast-check';
@@ -303,6 +313,25 @@ describe('a copy', () => {
     expect(existsSync(join(dirname(root), 'a'))).toBe(false);
   });
 
+  test('stands where nobody else gets at it', async () => {
+    const { folders, transact } = await stage();
+    await transact((tx) =>
+      folders.speculate(
+        tx,
+        [
+          (_: unknown, { path }) => {
+            const places = [dirname(path), dirname(dirname(path)), join(dirname(root), '.assize-branches')];
+            expect(places.map((place) => statSync(place).mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
+          },
+        ],
+        ([tried]) => {
+          if (tried?.failed) throw tried.error;
+          return 0;
+        },
+      ),
+    );
+  });
+
   test('is of its transaction alone', async () => {
     const { folders, transact } = await stage();
     let id = '';
@@ -397,12 +426,14 @@ test.each(['buffered', 'externalised'] as const)(
   },
 );
 
-test.each<[string, any]>([
+test.each<[string, any, string?]>([
   ['no folder', { root: '/nowhere/at/all' }],
   ['the whole file system', { root: '/' }],
   ['names that are none', { leaveOut: [7] }],
   ['an environment that is none', { env: { A: 7 } }],
   ['an odd number', { outputMax: -1 }],
-])('%s is refused', (_, options) => {
-  expect(() => new BranchFolders({ root, ...options })).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+  ['what there is not', { leaveout: ['.git'] }, 'no member "leaveout"; there are root, name, leaveOut'],
+])('%s is refused', (_, options, why = '') => {
+  const make = () => new BranchFolders({ root, ...options });
+  expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));
 });

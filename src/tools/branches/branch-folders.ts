@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { form, requireForm } from '#canon';
 import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
 import { type Disk, diskAt } from '../files/disk.ts';
 import { answered, operationOf } from '../files/file-tools.ts';
 import { changesOf, type Operation } from '../files/operations.ts';
 import { canonical, type Root, rootAt, scopeOf } from '../files/root.ts';
+import { invalidTool, readOptions } from '../options.ts';
 import { type Ended, runCommand } from '../shell/run-command.ts';
 import { Copies, type Copy } from './copies.ts';
 import { type Contents, contentsOf, differences, type FileChange, hashOfContents } from './differences.ts';
@@ -22,6 +22,8 @@ export interface BranchFoldersOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Bytes of each output of a command that are kept. Default 64 KiB. */
   readonly outputMax?: number;
+  /** What its tools answer (output of commands, hashes) is kept by salted hash, and may be erased. What they are given always is. */
+  readonly sensitive?: boolean;
 }
 
 /** Of a transaction, what branches of folders use. */
@@ -51,6 +53,16 @@ export type ChooseBranch<T> = (
   tried: readonly Outcome<Branched<T>>[],
 ) => Promise<number | undefined> | number | undefined;
 
+const OPTIONS = z.strictObject({
+  root: z.string(),
+  name: z.string().optional(),
+  leaveOut: z.array(z.string()).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  outputMax: z.int().min(0).optional(),
+  sensitive: z.boolean().optional(),
+});
+
+const NAME = 'files';
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
 const OUTPUT_MAX = 64 * 1024;
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -68,22 +80,16 @@ export class BranchFolders {
   readonly #copies: Copies;
   readonly #run: Pick<BranchFoldersOptions, 'env' | 'outputMax'>;
 
-  /** @throws EffectError `invalid_tool` for a root that can't be used; ArgumentError `bad_argument` */
+  /** @throws EffectError `invalid_tool` for a root that can't be used, and for an option that is misspelled */
   constructor(options: BranchFoldersOptions) {
-    requireForm(form.members({ root: form.text }), options, 'options');
-    const { name = 'files', leaveOut = [], env = ENV, outputMax = OUTPUT_MAX } = options;
-    requireForm(form.text, name, 'options.name');
-    if (!Array.isArray(leaveOut) || leaveOut.some((each) => typeof each !== 'string'))
-      throw unusable('leaveOut is a list of names');
-    if (typeof env !== 'object' || env === null || Object.values(env).some((each) => typeof each !== 'string'))
-      throw unusable('env is an object of texts');
-    if (!(Number.isSafeInteger(outputMax) && outputMax >= 0)) throw unusable('outputMax is a whole number of bytes');
+    const read = readOptions(OPTIONS, options, NAME);
+    const { name = NAME, leaveOut = [], env = ENV, outputMax = OUTPUT_MAX, sensitive = false } = read;
     this.#name = name;
-    this.#root = rootAt(options.root);
-    if (this.#root.path === '/') throw unusable('its root has to be a folder that has one around it');
+    this.#root = rootAt(read.root);
+    if (this.#root.path === '/') throw invalidTool(name, 'its root has to be a folder that has one around it');
     this.#copies = new Copies(this.#root, leaveOut);
     this.#run = { env, outputMax };
-    this.tools = [this.#copyTool(), this.#runTool()];
+    this.tools = [this.#copyTool(sensitive), this.#runTool(sensitive)];
   }
 
   /**
@@ -176,13 +182,14 @@ export class BranchFolders {
     await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), ...mode, ifHash: before });
   }
 
-  #copyTool(): Tool {
+  #copyTool(sensitive: boolean): Tool {
     const name = `${this.#name}.copy`;
     return declareTool({
       name,
       description: 'Makes copies of the folder, for branches of the transaction to work in.',
       input: z.strictObject({ count: z.int().min(1).max(COPIES_MAX), of: z.string().optional() }),
       class: 'read',
+      sensitive,
       reads: ({ of }) => (of === undefined ? [`${scopeOf(this.#root, this.#root.path)}/**`] : []),
       execute: ({ count, of }, { epoch }: Call, planned) =>
         answered(name, async () => {
@@ -219,7 +226,7 @@ export class BranchFolders {
     }
   }
 
-  #runTool(): Tool {
+  #runTool(sensitive: boolean): Tool {
     const name = `${this.#name}.run`;
     return declareTool({
       name,
@@ -227,6 +234,7 @@ export class BranchFolders {
       input: z.strictObject({ copy: z.string(), command: z.array(z.string()).min(1) }),
       // All that it changes is the copy, which is nobody else's.
       class: 'read',
+      sensitive,
       execute: ({ copy: id, command }, { epoch, signal }: Call) =>
         answered(name, async () => {
           const copy = this.#copies.get(id, epoch);
@@ -331,8 +339,4 @@ function contentOf(bytes: Buffer): { readonly content: string; readonly encoding
 
 function epochOf(id: string): number {
   return Number(id.slice(0, id.indexOf('-')));
-}
-
-function unusable(what: string): EffectError {
-  return new EffectError('invalid_tool', `Branches can't have folders so: ${what}.`);
 }

@@ -51,7 +51,8 @@ export class Copies {
   async make(epoch: number | undefined, of?: Copy): Promise<Copy> {
     await this.sweep();
     const id = `${epoch ?? 0}-${this.#made++}-${OWNER}`;
-    await mkdir(join(this.#home, id), { recursive: true });
+    // While a folder is copied, not even its own mode keeps others away.
+    await mkdir(join(this.#home, id), { recursive: true, mode: 0o700 });
     const path = join(this.#home, id, TREE);
     const copy: Copy = { id, root: { ...this.#root, path } };
     this.#live.set(id, copy);

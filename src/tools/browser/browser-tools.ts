@@ -16,6 +16,10 @@ export interface BrowserToolsOptions extends SiteOptions {
   readonly textMax?: number;
   /** The kind of counselor who approves what `submit` sends. Default: whom action and rules of the domain name. */
   readonly channel?: string;
+  /** Whether what all of them answer is kept by salted hash, and may be erased (`ToolSpec.sensitive`). */
+  readonly sensitive?: boolean;
+  /** Whether branches of one transaction may use them at the same page at once (`ToolSpec.parallel`). */
+  readonly parallel?: boolean;
 }
 
 const OPTIONS = z.strictObject({
@@ -23,6 +27,8 @@ const OPTIONS = z.strictObject({
   name: z.string().optional(),
   textMax: z.number().int().positive().optional(),
   channel: z.string().optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
 });
 
 const NAME = 'browser';
@@ -41,7 +47,11 @@ const FIELDS_MAX = 100;
  */
 export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
   const read = readOptions(OPTIONS, options) as BrowserToolsOptions;
-  const { name = NAME, textMax = TEXT_MAX, channel } = read;
+  const { name = NAME, textMax = TEXT_MAX, channel, sensitive, parallel } = read;
+  const kept = {
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
+  };
   const site = siteOf(name, read);
   const drafts = new Drafts(`${name}.fill`);
   const url = z
@@ -61,6 +71,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
   return [
     declareTool({
       name: `${name}.goto`,
+      ...kept,
       description: 'Opens a page: its title, text, links, fields and buttons.',
       input: z.strictObject({ url, clicks }),
       class: 'read',
@@ -72,6 +83,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     }),
     declareTool({
       name: `${name}.read`,
+      ...kept,
       description: 'What elements of a page say, or what fields hold, in their order.',
       input: z.strictObject({ url, clicks, of: target, what: z.enum(['text', 'value']).default('text') }),
       class: 'read',
@@ -84,6 +96,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     }),
     declareTool({
       name: `${name}.fill`,
+      ...kept,
       description:
         'Plans what fields of a page are to have. Looks at that page show it filled in. Answers with all that is planned there; hand it on to submit.',
       input: z.strictObject({ url, fields: fields.min(1) }),
@@ -102,6 +115,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     }),
     declareTool({
       name: `${name}.submit`,
+      ...kept,
       description: 'Fills in a form and presses its button, once a person has approved it. Cannot be undone.',
       input: z.strictObject({ url, fields: fields.default([]), button: target }),
       class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' },

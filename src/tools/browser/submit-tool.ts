@@ -15,7 +15,19 @@ export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType>
   extends SiteOptions,
     Pick<
       ToolSpec<Schema>,
-      'name' | 'description' | 'input' | 'reads' | 'writes' | 'plan' | 'cost' | 'undoCost' | 'uncompensated' | 'channel'
+      | 'name'
+      | 'description'
+      | 'input'
+      | 'reads'
+      | 'writes'
+      | 'plan'
+      | 'cost'
+      | 'undoCost'
+      | 'uncompensated'
+      | 'channel'
+      | 'mitigate'
+      | 'sensitive'
+      | 'parallel'
     > {
   /** By default irreversible and externalised; queryable where there is a `reconcile`, else blind. */
   readonly class?: Exclude<ToolSpec<Schema>['class'], 'read'>;
@@ -66,6 +78,9 @@ const OPTIONS = z.strictObject({
   undoCost: callback.optional(),
   uncompensated: z.string().optional(),
   channel: z.string().optional(),
+  mitigate: callback.optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
   url: URL_OF,
   fields: callback,
   button: target,
@@ -97,6 +112,7 @@ export function submitTool<Schema extends z.ZodType>(options: SubmitToolOptions<
   const read = readOptions(OPTIONS, options) as unknown as SubmitToolOptions;
   const form = new Form(read);
   const { name, description, input, plan, cost, undoCost, uncompensated, channel, reads, reconcile, compensate } = read;
+  const { mitigate, sensitive, parallel } = read;
   const sink = reconcile === undefined ? 'blind' : 'queryable';
   const { class: sort = { reversibility: 'irreversible', delivery: 'externalised', sink } } = read;
   const { writes = (given: unknown) => [webScope(form.url(given))] } = read;
@@ -112,6 +128,9 @@ export function submitTool<Schema extends z.ZodType>(options: SubmitToolOptions<
     ...(undoCost === undefined ? {} : { undoCost }),
     ...(uncompensated === undefined ? {} : { uncompensated }),
     ...(channel === undefined ? {} : { channel }),
+    ...(mitigate === undefined ? {} : { mitigate }),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
     ...(reconcile === undefined ? {} : { reconcile: form.reconciler(reconcile) }),
     ...(compensate === undefined ? {} : { compensate: form.compensator(compensate) }),
     execute: (given, call) => form.execute(given, call),

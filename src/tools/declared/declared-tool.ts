@@ -41,6 +41,9 @@ export interface ToolDeclaration {
   readonly undoCost?: Amounts;
   /** The kind of counselor who approves what can be neither undone nor held. */
   readonly channel?: string;
+  /** As of any tool (`ToolSpec`): what it answers is kept by salted hash; branches of one transaction may use it at one place at once. */
+  readonly sensitive?: boolean;
+  readonly parallel?: boolean;
 }
 
 /** What declarations may call by name: tools, or plain functions, which are given arguments, key and signal. */
@@ -78,6 +81,8 @@ const DECLARATION = z.strictObject({
   cost: AMOUNTS.optional(),
   undoCost: AMOUNTS.optional(),
   channel: z.string().optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
 });
 
 /**
@@ -91,7 +96,7 @@ export function declaredTool(
 ): Tool {
   const read = readOptions(DECLARATION, declaration) as unknown as ToolDeclaration;
   const { name, description, class: sort, reads, writes, key = '{key}', uncompensated } = read;
-  const { cost, undoCost, channel } = read;
+  const { cost, undoCost, channel, sensitive, parallel } = read;
   if (sort === undefined) throw invalidTool(name, compensationWithout(read));
   const input = schemaOf(name, read.input);
   const members = membersOf(name, input);
@@ -122,6 +127,8 @@ export function declaredTool(
     ...(cost === undefined ? {} : { cost: () => cost }),
     ...(undoCost === undefined ? {} : { undoCost: () => undoCost }),
     ...(channel === undefined ? {} : { channel }),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
     problemBeside: (other) => besideProblem(name, calls, other),
     [CALLS]: calls,
     execute: (given, call) => execute({ input: given as Json }, call),

@@ -34,7 +34,7 @@ export class Acts {
   reconcile({ path }: Operation, { key }: Call): Promise<Reconciled> {
     return this.#inTurn(key, async () => {
       const entry = await this.#journal.read(path, key);
-      if (entry !== undefined && (await this.#hasHappened(entry))) return { happened: true, result: entry.result };
+      if (entry !== undefined && (await this.#wasDone(entry))) return { happened: true, result: entry.result };
       if (entry?.state !== 'undone') await this.#clean(path, key, entry);
       return { happened: false };
     });
@@ -48,7 +48,7 @@ export class Acts {
   async #act(operation: Operation, { key, signal, epoch }: Call): Promise<Json> {
     const { path } = operation;
     const known = await this.#journal.read(path, key);
-    if (known !== undefined && (await this.#hasHappened(known))) return known.result;
+    if (known !== undefined && (await this.#wasDone(known))) return known.result;
     const entry = await this.#nothingDone(async () => {
       await this.#clean(path, key, known);
       const changes = await changesOf(operation, (at) => this.#disk.look(at), this.#bytesMax);
@@ -59,7 +59,7 @@ export class Acts {
       throw new DidNothing(`it was too late to change ${path}`);
     }
     await this.#do(entry);
-    await this.#syncAll(entry);
+    await this.#keepDone(entry);
     return entry.result;
   }
 
@@ -129,12 +129,28 @@ export class Acts {
     }
   }
 
+  /** Whether it was done, which from then on nothing changes that is done at its paths. @throws Error where nobody can tell */
+  async #wasDone(entry: Entry): Promise<boolean> {
+    const wasDone = await this.#hasHappened(entry);
+    if (wasDone) await this.#keepDone(entry);
+    return wasDone;
+  }
+
+  /**
+   * Makes it durable. What stands where a file was deleted or moved tells of it only until something else is done there, as by the next
+   * call of its transaction.
+   */
+  async #keepDone(entry: Entry): Promise<void> {
+    await this.#syncAll(entry);
+    if (entry.state === 'ready' && entry.does !== 'replace') await this.#journal.write({ ...entry, state: 'done' });
+  }
+
   /**
    * A replacement was done when what was staged is no longer beside it, whoever changed the file since. Of the others it is asked
-   * which file stands there.
+   * which file stands there, where the journal does not say it.
    */
   async #hasHappened({ state, does, path, to, key, before }: Entry): Promise<boolean> {
-    if (state === 'undoing') return true;
+    if (state === 'done' || state === 'undoing') return true;
     if (state !== 'ready') return false;
     if (does === 'replace') return (await this.#disk.idOf(stagedAt(path, key))) === undefined;
     const id = await this.#disk.idOf(path);

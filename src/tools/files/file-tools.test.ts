@@ -336,13 +336,46 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual({ c: '644 c' });
   });
 
-  test('is not told for sure where nobody can', async () => {
+  test.each([
+    ['delete', { path: 'c' }, 'write', { path: 'c', content: 'next' }],
+    ['move', { from: 'c', to: 'd' }, 'write', { path: 'd', content: 'next' }],
+    ['move', { from: 'c', to: 'd' }, 'delete', { path: 'd' }],
+    ['move', { from: 'c', to: 'd' }, 'move', { from: 'd', to: 'c' }],
+  ])('%s %j is known for done, whatever %s %j does there next', async (name, input, next, then) => {
     const root = folder({ c: 'c' });
     const { run, ask } = calling(root);
-    await run('delete', { path: 'c' });
+    const result = await run(name, input, 'first');
+    await run(next, then, 'next');
+    const after = listing(root);
+    expect(await ask(name, input, 'first')).toEqual({ happened: true, result });
+    expect(await run(name, input, 'first')).toEqual(result);
+    expect(listing(root)).toEqual(after);
+  });
+
+  test('is known for done from when that was found out', async () => {
+    const root = folder({ c: 'c' });
+    const first = calling(
+      root,
+      'externalised',
+      dying((step, path) => step === 'remove' && path === join(root, 'c'), 'after'),
+    );
+    await expect(first.run('delete', { path: 'c' })).rejects.toThrow(/ended/);
+    const { ask } = calling(root);
     expect(await ask('delete', { path: 'c' })).toMatchObject({ happened: true });
     put(root, 'c', 'other');
-    await expect(ask('delete', { path: 'c' })).rejects.toThrow(/Nobody can tell/);
+    expect(await ask('delete', { path: 'c' })).toMatchObject({ happened: true });
+  });
+
+  test('is not told for sure where nobody can', async () => {
+    const root = folder({ c: 'c' });
+    const first = calling(
+      root,
+      'externalised',
+      dying((step, path) => step === 'remove' && path === join(root, 'c'), 'after'),
+    );
+    await expect(first.run('delete', { path: 'c' })).rejects.toThrow(/ended/);
+    put(root, 'c', 'other');
+    await expect(calling(root).ask('delete', { path: 'c' })).rejects.toThrow(/Nobody can tell/);
   });
 
   test('is kept until a later transaction acts there, and no longer', async () => {
@@ -377,6 +410,29 @@ describe('what was done at once', () => {
   });
 });
 
+test('what could not be put back is given to mitigate', async () => {
+  const root = folder({ a: 'old' });
+  const asked: unknown[] = [];
+  const mitigate = (input: any, residue: unknown) => {
+    asked.push([input.path, residue]);
+    return 'told';
+  };
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools: fileTools({ root, delivery: 'externalised', mitigate }),
+  });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const writes = [fileScope(root, '.', true)];
+  await trajectory.transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
+    await tx.call('files.write', { path: 'a', content: 'mine' });
+    put(root, 'a', 'theirs');
+    tx.propose({ action: 'count', role: 'counter', args: 'forbidden' });
+  });
+  await assize.recoverEffects();
+  const path = join(root, 'a');
+  expect(asked).toMatchObject([[path, { path, why: 'somebody has changed it since' }]]);
+  expect(listing(root)).toEqual({ a: '644 theirs' });
+});
+
 function kept(root: string): string[] {
   const all = listing(join(root, '.assize'));
   return Object.keys(all)
@@ -385,9 +441,20 @@ function kept(root: string): string[] {
     .sort();
 }
 
+test.each([
+  ['what there is not', { delivry: 'externalised' }, 'no member "delivry"; there are root, name, delivery'],
+  ['what there is not, beside what there is', { bytesMax: 1, bytesmax: 1 }, 'no member "bytesmax"'],
+  ['another delivery', { delivery: 'later' }, '/delivery: it has to be "buffered" or "externalised"'],
+  ['no bytes', { bytesMax: 0 }, '/bytesMax: '],
+  ['a disk that is none', { disk: {} }, '/disk: a function'],
+])('%s is refused by name', (_, options, why) => {
+  const make = () => fileTools({ root: folder(), ...options } as never);
+  expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));
+});
+
 test('a root that can not be used is refused by name', () => {
   const root = folder({ file: '' });
-  for (const bad of ['relative', join(root, 'none'), join(root, 'file')])
+  for (const bad of ['relative', join(root, 'none'), join(root, 'file'), '/proc'])
     expect(() => fileTools({ root: bad })).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
   expect(() => fileScope(root, '../x')).toThrow(expect.objectContaining({ code: 'bad_input' }));
 });

@@ -11,6 +11,7 @@ import {
   type Tool,
   type ToolSpec,
 } from '#effects';
+import { callback, readOptions } from '../options.ts';
 import { Acts } from './acts.ts';
 import { type Disk, diskAt, type Seen } from './disk.ts';
 import { Journal } from './journal.ts';
@@ -30,9 +31,26 @@ export interface FileToolsOptions {
   readonly delivery?: Delivery;
   /** Bytes of the largest file that is read, written, or kept to be put back. Default 64 MiB. */
   readonly bytesMax?: number;
+  /** What the tools answer (contents, names, hashes) is kept by salted hash, and may be erased. What they are given always is. */
+  readonly sensitive?: boolean;
+  /**
+   * What is done about a file that could not be put back, because somebody has changed it since: as of any tool, with the residue
+   * `{ path, why, … }`.
+   */
+  readonly mitigate?: ToolSpec['mitigate'];
   /** Stands between the tools and the file system: for tests, and for what else holds files. */
   readonly disk?: (disk: Disk) => Disk;
 }
+
+const OPTIONS = z.strictObject({
+  root: z.string(),
+  name: z.string().optional(),
+  delivery: z.enum(['buffered', 'externalised']).optional(),
+  bytesMax: z.int().positive().optional(),
+  sensitive: z.boolean().optional(),
+  mitigate: callback.optional(),
+  disk: callback.optional(),
+});
 
 const NAME = 'files';
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -45,18 +63,15 @@ const NAMES_MAX = 10_000;
  * Tools on the files of a folder: `files.write`, `files.edit`, `files.delete`, `files.move`, `files.read`, `files.list`. Paths are
  * relative to the folder, or absolute within; each is recorded, and claimed, as the one real path that it leads to.
  *
- * @throws EffectError `invalid_tool` for a root that can't be used; ArgumentError `bad_argument`
+ * @throws EffectError `invalid_tool` for a root that can't be used, and for an option that is misspelled
  */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
-  requireForm(form.members({ root: form.text }), options, 'options');
-  const { name = NAME, delivery = 'buffered', bytesMax = BYTES_MAX, disk: around = (disk: Disk) => disk } = options;
-  requireForm(form.text, name, 'options.name');
-  if (!(Number.isSafeInteger(bytesMax) && bytesMax > 0))
-    throw new EffectError('invalid_tool', 'bytesMax has to be a whole number of bytes, more than none.');
-  const root = rootAt(options.root);
+  const read = readOptions(OPTIONS, options, NAME) as FileToolsOptions;
+  const { name = NAME, delivery = 'buffered', bytesMax = BYTES_MAX, disk: around = (disk: Disk) => disk } = read;
+  const root = rootAt(read.root);
   const disk = around(diskAt(root, bytesMax));
   const journal = new Journal(root, around(diskAt(root, bytesMax + ENTRY_MAX)));
-  const files = new Files(root, disk, journal, bytesMax, name);
+  const files = new Files(root, disk, journal, { ...read, bytesMax, name });
   return [...writers(files, delivery), ...readers(files)];
 }
 
@@ -80,13 +95,22 @@ class Files {
   readonly disk: Disk;
   readonly bytesMax: number;
   readonly name: string;
+  readonly sensitive: boolean;
+  readonly mitigate: ToolSpec['mitigate'];
   readonly acts: Acts;
 
-  constructor(root: Root, disk: Disk, journal: Journal, bytesMax: number, name: string) {
+  constructor(
+    root: Root,
+    disk: Disk,
+    journal: Journal,
+    { bytesMax, name, sensitive = false, mitigate }: FileToolsOptions & { bytesMax: number; name: string },
+  ) {
     this.root = root;
     this.disk = disk;
     this.bytesMax = bytesMax;
     this.name = name;
+    this.sensitive = sensitive;
+    this.mitigate = mitigate;
     this.acts = new Acts(root, disk, journal, bytesMax);
   }
 
@@ -206,12 +230,14 @@ interface Writer {
 }
 
 function writer(files: Files, delivery: Delivery, verb: string, { reads, writes, ...rest }: Writer): ToolSpec {
-  const { root, acts } = files;
+  const { root, acts, sensitive, mitigate } = files;
   const operation = OPERATIONS[verb]! as (input: unknown) => Operation;
   const scopes = (paths: readonly string[]): string[] => paths.map((path) => scopeOf(root, path));
   return {
     name: `${files.name}.${verb}`,
     class: { reversibility: 'reversible', delivery, sink: 'queryable' },
+    sensitive,
+    ...(mitigate === undefined ? {} : { mitigate }),
     ...rest,
     reads: (input) => scopes(reads(input)),
     writes: (input) => scopes(writes(input)),
@@ -227,7 +253,7 @@ function writer(files: Files, delivery: Delivery, verb: string, { reads, writes,
 }
 
 function readers(files: Files): Tool[] {
-  const { root } = files;
+  const { root, sensitive } = files;
   const name = (verb: string): string => `${files.name}.${verb}`;
   return [
     declareTool({
@@ -235,6 +261,7 @@ function readers(files: Files): Tool[] {
       description: 'Reads a file, or null where there is none; with its hash, by which it is changed on condition.',
       input: z.strictObject({ path: files.path(), encoding: ENCODING.optional() }),
       class: 'read',
+      sensitive,
       reads: ({ path }) => [scopeOf(root, path)],
       execute: ({ path, encoding = 'utf8' }, _: Call, planned) =>
         answered(name('read'), async () => {
@@ -247,6 +274,7 @@ function readers(files: Files): Tool[] {
       description: 'What is in a folder, by name; with recursive, also what is in the folders there.',
       input: z.strictObject({ path: files.path().default(root.path), recursive: z.boolean().optional() }),
       class: 'read',
+      sensitive,
       reads: ({ path, recursive = false }) => [scopeOf(root, path) + (recursive ? '/**' : '/*')],
       execute: ({ path, recursive = false }, _: Call, planned) =>
         answered(name('list'), async () => list(await files.viewOf(planned), path, recursive)),

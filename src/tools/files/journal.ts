@@ -16,8 +16,8 @@ export interface Entry {
   readonly key: string;
   /** Of the transaction; null where nobody said. */
   readonly epoch: number | null;
-  /** `making`: folders for it are made. `ready`: it may have been done. `undoing`: it was, and is undone. */
-  readonly state: 'making' | 'ready' | 'undoing' | 'undone';
+  /** `making`: folders for it are made. `ready`: it may have been done. `done`: it was. `undoing`: it was, and is undone. */
+  readonly state: 'making' | 'ready' | 'done' | 'undoing' | 'undone';
   readonly does: 'replace' | 'delete' | 'move';
   readonly path: string;
   /** Where it is moved to. */

@@ -25,12 +25,21 @@ export function rootAt(given: string): Root {
     const path = realpathSync(given);
     if (!statSync(path).isDirectory()) throw unusable(given, 'it is no folder');
     const own = join(path, OWN);
-    mkdirSync(own, { recursive: true });
+    makeOwn(own);
     if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link; remove that`);
     return { path, foldsCase: isOne(own, join(path, OWN.toUpperCase())), foldsForm: foldsForm(own) };
   } catch (error) {
     if (error instanceof EffectError) throw error;
     throw unusable(given, (error as Error).message, error);
+  }
+}
+
+/** Not with those above it, which are there: Node’s own way to do that tries for ever where the system lets nobody make any, as in `/proc`. */
+function makeOwn(own: string): void {
+  try {
+    mkdirSync(own);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Json, parseStrict } from '#canon';
-import { DidNothing } from '#effects';
+import { DidNothing, NoAnswer } from '#effects';
 
 /** One request, ready to be sent. */
 export interface HttpRequest {
@@ -46,7 +46,8 @@ export async function exchange(request: HttpRequest, reading: Reading): Promise<
 }
 
 async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<Response> {
-  if (signal.aborted) throw new DidNothing('there was no time left to send it', { cause: signal.reason });
+  if (signal.aborted)
+    throw new DidNothing('there was no time left to send it', { cause: signal.reason, why: 'no_time_left' });
   try {
     return await fetch(url.href, {
       method,
@@ -56,8 +57,14 @@ async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSi
       ...(body === undefined ? {} : { body }),
     });
   } catch (error) {
-    if (!isUnsent(error)) throw error;
-    throw new DidNothing(`${url.host} could not be reached`, { cause: error });
+    if (isBadPort(error))
+      throw new DidNothing(`${url.host} has a port that is not one for HTTP, so nothing is sent there`, {
+        final: true,
+        cause: error,
+        why: 'bad_port',
+      });
+    if (!isUnsent(error)) throw new NoAnswer(`${url.host} has not answered`, { cause: error, why: 'connection_lost' });
+    throw new DidNothing(`${url.host} could not be reached`, { cause: error, why: 'not_reached' });
   }
 }
 
@@ -78,6 +85,12 @@ function isUnsent(error: unknown): boolean {
   );
 }
 
+/** Ports of other protocols are refused before anything is connected (Fetch standard, 2.9: port blocking). */
+function isBadPort(error: unknown): boolean {
+  const cause = (error as { readonly cause?: unknown } | null)?.cause;
+  return cause instanceof Error && cause.message === 'bad port';
+}
+
 function nextUrl(method: string, url: URL, { status, headers }: Response): URL | undefined {
   const location = headers.get('location');
   if (method !== 'GET' || status < 300 || status > 399 || location === null) return undefined;
@@ -94,8 +107,27 @@ async function read(response: Response, { bytesMax, answer }: Reading): Promise<
   }
   const bytes = await bounded(response, bytesMax);
   if (bytes.length === 0) return { status, headers, body: null };
-  const body = answer === 'text' ? TEXT.decode(bytes) : parseStrict(bytes, { bytesMax });
-  return { status, headers, body };
+  return { status, headers, body: answer === 'text' ? textIn(bytes) : jsonIn(bytes, bytesMax) };
+}
+
+function textIn(bytes: Uint8Array): string {
+  try {
+    return TEXT.decode(bytes);
+  } catch (cause) {
+    throw new NoAnswer('the answer is no UTF-8', { cause, why: 'not_text' });
+  }
+}
+
+function jsonIn(bytes: Uint8Array, bytesMax: number): Json {
+  try {
+    return parseStrict(bytes, { bytesMax });
+  } catch (cause) {
+    const what = (cause as Error).message.replace(/\.$/, '');
+    throw new NoAnswer(`the answer is not JSON (${what}); say with answer how it is to be read`, {
+      cause,
+      why: 'not_json',
+    });
+  }
 }
 
 const TEXT = new TextDecoder('utf-8', { fatal: true });
@@ -107,7 +139,9 @@ async function bounded(response: Response, bytesMax: number): Promise<Uint8Array
     size += chunk.length;
     // Leaving the loop ends the connection.
     if (size > bytesMax)
-      throw new Error(`it answered with more than ${bytesMax} bytes; raise bytesMax, or ask for less`);
+      throw new NoAnswer(`it answered with more than ${bytesMax} bytes; raise bytesMax, or ask for less`, {
+        why: 'answer_too_long',
+      });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -124,15 +158,24 @@ const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
  */
 export function requireDone(
   { method, url }: HttpRequest,
-  { status }: HttpAnswer,
+  { status, headers }: HttpAnswer,
   { isConflictOpen }: { readonly isConflictOpen: boolean },
 ): void {
   if (status >= 200 && status < 300) return;
   // Without the query, in which there may be secrets.
   const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
-  if (status === 409 && isConflictOpen) throw new Error(what);
-  if (status >= 400 && status < 500) throw new DidNothing(what, { final: !PASSING.has(status) });
+  const why = `http_${status}`;
+  if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why });
+  if (PASSING.has(status)) throw new DidNothing(what, { afterMs: retryAfterMs(headers), why });
+  if (status >= 400 && status < 500) throw new DidNothing(what, { final: true, why });
   // These alone tell a client to make the very same request elsewhere; others may come after the deed.
-  if (status === 307 || status === 308) throw new DidNothing(`${what}, which is not followed`, { final: true });
-  throw new Error(what);
+  if (status === 307 || status === 308) throw new DidNothing(`${what}, which is not followed`, { final: true, why });
+  throw new NoAnswer(status >= 300 && status < 400 ? `${what}, which is not followed` : what, { why });
+}
+
+/** By the server's own clock, where it names a date (RFC 9110 section 10.2.3). */
+function retryAfterMs({ 'retry-after': after, date }: HttpAnswer['headers']): number | undefined {
+  if (after === undefined) return undefined;
+  const ms = /^\d+$/.test(after) ? 1_000 * Number(after) : Date.parse(after) - Date.parse(date ?? '');
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }

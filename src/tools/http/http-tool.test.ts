@@ -3,9 +3,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Delivery, Reversibility, Sink } from '#effects';
+import { type Delivery, DidNothing, type Reversibility, type Sink } from '#effects';
+import { errorOf } from '../../../tests/support/error-of.ts';
 import { HttpSink, type RequestFault } from '../../../tests/support/http-sink.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { requireDone } from './exchange.ts';
 import { type HttpToolOptions, httpTool } from './index.ts';
 
 const input = z.strictObject({ what: z.string() });
@@ -91,6 +93,56 @@ describe('what arrives, by class and fault', () => {
       const { left } = await held(sink);
       expect([status, sink.requests.length, left.map(({ phase }) => phase)]).toEqual([status, times, ['unresolved']]);
     }
+  });
+
+  test.each<[string, Record<string, string>, number | undefined]>([
+    ['seconds', { 'retry-after': '3' }, 3_000],
+    [
+      'a date, by the clock of the server',
+      { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT', date: 'Fri, 31 Dec 1999 23:59:49 GMT' },
+      10_000,
+    ],
+    [
+      'a date that is over',
+      { 'retry-after': 'Fri, 31 Dec 1999 23:59:49 GMT', date: 'Fri, 31 Dec 1999 23:59:59 GMT' },
+      undefined,
+    ],
+    ['a date by no clock', { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' }, undefined],
+    ['what is no time', { 'retry-after': 'soon' }, undefined],
+    ['nothing', {}, undefined],
+  ])('a passing refusal says when to try again: %s', (_, headers, afterMs) => {
+    const request = { method: 'POST', url: new URL('http://shop.example/'), headers: new Headers(), body: undefined };
+    for (const status of [408, 409, 425, 429]) {
+      const refused = () => requireDone(request, { status, headers, body: null }, { isConflictOpen: false });
+      const error = errorOf(refused) as DidNothing;
+      expect([error instanceof DidNothing, error.isFinal, error.afterMs]).toEqual([true, false, afterMs]);
+    }
+  });
+
+  test.each<[RequestFault | 'unread', string]>([
+    [500, 'http_500'],
+    [302, 'http_302'],
+    [307, 'http_307'],
+    [422, 'http_422'],
+    [429, 'http_429'],
+    [409, 'http_409'],
+    ['lose_before', 'connection_lost'],
+    ['garbage', 'not_json'],
+    ['unread', 'answer_too_long'],
+  ])('why it waits for a person is said by a word that has nothing of the answer: %s', async (fault, why) => {
+    const isUnread = fault === 'unread';
+    const sink = await sinkOf('keyed', isUnread ? [] : Array(9).fill(fault));
+    const tool = order(sink, 'irreversible', 'buffered', isUnread ? { bytesMax: 1 } : {});
+    const { left } = await transact([tool], (tx) => tx.call(tool.name, { what: 'a' }));
+    expect(left).toMatchObject([{ why, error: expect.any(Error) }]);
+  });
+
+  test('a port that is not for HTTP is sent nothing, and that is certain', async () => {
+    const shop = { host: '127.0.0.1:1', sink: { sort: 'blind' } as never };
+    const { error, left } = await transact([order(shop, 'reversible', 'externalised')], (tx) =>
+      tx.call('reversible.externalised', { what: 'a' }),
+    );
+    expect([error, left]).toMatchObject([{ code: 'tool_failed', retryable: false, cause: { why: 'bad_port' } }, []]);
   });
 
   test('a 409 under its own key may be a request that is still at work', async () => {

@@ -10,7 +10,7 @@ import {
   type ToolSpec,
   type Undone,
 } from '#effects';
-import { callback, invalidTool, readOptions, scopes } from '../options.ts';
+import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
 import { type BodySort, exchange, type HttpAnswer, type HttpRequest, type Reading, requireDone } from './exchange.ts';
 import { apiScope, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
 
@@ -34,6 +34,9 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
     | 'undoCost'
     | 'uncompensated'
     | 'channel'
+    | 'mitigate'
+    | 'sensitive'
+    | 'parallel'
   > {
   /** By default GET for what only reads, and POST for what does not. */
   readonly method?: string;
@@ -103,6 +106,9 @@ const OPTIONS = z.strictObject({
   undoCost: callback.optional(),
   uncompensated: z.string().optional(),
   channel: z.string().optional(),
+  mitigate: callback.optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
   method: METHOD.optional(),
   url: URL_OF,
   allow: z.array(z.string()).optional(),
@@ -136,8 +142,11 @@ const OPTIONS = z.strictObject({
  */
 export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as HttpToolOptions;
+  requireMembers(read.name, 'url', read.url, read.input);
+  requireMembers(read.name, 'reconcile.url', read.reconcile?.url, read.input, 'key');
   const api = new HttpApi(read);
   const { name, description, input, class: sort, plan, cost, undoCost, uncompensated, channel } = read;
+  const { mitigate, sensitive, parallel } = read;
   const own = (given: unknown) => [apiScope(api.url(given, given))];
   const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } = read;
   return declareTool({
@@ -152,6 +161,9 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
     ...(undoCost === undefined ? {} : { undoCost }),
     ...(uncompensated === undefined ? {} : { uncompensated }),
     ...(channel === undefined ? {} : { channel }),
+    ...(mitigate === undefined ? {} : { mitigate }),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
     ...(read.reconcile === undefined ? {} : { reconcile: api.reconciler(read.reconcile) }),
     ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
     execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),
@@ -258,7 +270,8 @@ class HttpApi {
       return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body) };
     } catch (error) {
       const what = error instanceof Error ? error.message : 'it could not be prepared';
-      throw new DidNothing(what, { final: error instanceof EffectError, cause: error });
+      const isOurs = error instanceof EffectError;
+      throw new DidNothing(what, { final: isOurs, cause: error, why: isOurs ? error.code : undefined });
     }
   }
 

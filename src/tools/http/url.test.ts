@@ -88,7 +88,8 @@ describe('a declaration is refused', () => {
   test.each<[string, object, string]>([
     ['whose class is unknown', { class: 'harmless' }, 'its class is'],
     ['whose host is a part of the input', { url: 'https://{what}.example/' }, 'which host'],
-    ['whose URL is none', { url: '/orders' }, 'is none'],
+    ['whose URL is none', { url: '/orders' }, 'is none: it has to begin with http:// or https:// and a host.'],
+    ['whose URL has what its input has not', { url: 'https://h.example/{ident}' }, 'its url has {ident}'],
     ['whose URL is made, with no host allowed', { url: () => 'https://h.example/' }, 'allow'],
     ['whose URL is not allowed', { allow: ['g.example'] }, 'not in allow'],
     ['that allows what is no host', { allow: ['https://h.example/'] }, 'no host'],

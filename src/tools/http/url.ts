@@ -51,11 +51,9 @@ export function urlMaker<Args extends readonly unknown[]>(
 /** Where a template goes, whatever it is filled with. */
 function ownHost(tool: string, template: string): string {
   const [one, other] = ['x', 'y'].map((filler) => {
-    try {
-      return parsed(template.replaceAll(MEMBER, filler));
-    } catch (cause) {
-      throw invalidTool(tool, `its URL ${JSON.stringify(template)} is none: ${(cause as Error).message}`, cause);
-    }
+    const read = readUrl(template.replaceAll(MEMBER, filler));
+    if (typeof read === 'string') throw invalidTool(tool, `its URL ${JSON.stringify(template)} is none: ${read}`);
+    return read;
   }) as [URL, URL];
   if (one.origin !== other.origin) throw invalidTool(tool, 'no part of the input may say which host its URL goes to');
   return one.host;
@@ -82,10 +80,17 @@ function filled(template: string, members: unknown): string {
 }
 
 function parsed(url: string | URL): URL {
+  const read = readUrl(url);
+  if (typeof read === 'string') throw badInput(read);
+  return read;
+}
+
+/** The URL, or what is wrong with it. */
+function readUrl(url: string | URL): URL | string {
   const read = url instanceof URL ? url : typeof url === 'string' ? URL.parse(url) : null;
-  if (read === null) throw badInput('it is no URL');
-  if (read.protocol !== 'http:' && read.protocol !== 'https:') throw badInput('a URL begins with http or https');
-  if (read.username !== '' || read.password !== '') throw badInput('a URL has no user and no password; use a header');
+  if (read === null) return 'it has to begin with http:// or https:// and a host';
+  if (read.protocol !== 'http:' && read.protocol !== 'https:') return 'a URL begins with http or https';
+  if (read.username !== '' || read.password !== '') return 'a URL has no user and no password; use a header';
   return read;
 }
 

@@ -192,11 +192,13 @@ test.each<[string, object, string]>([
   ['a transport that is none', { transport: 'http://h' }, 'transport'],
   ['a transport with settings in its URL', { transport: 'smtp://h/?a=b' }, 'transport'],
   ['a transport without a host', { transport: { port: 25 } }, '/transport/host'],
+  ['a transport whose password is not escaped', { transport: 'smtp://u:sesame%zz@h' }, '% is %25'],
+  ['a transport whose user is not escaped', { transport: 'smtp://%sesame:p@h' }, 'transport'],
   ['a name that is none', { name: 'Mail' }, 'name'],
 ])('a declaration with %s is refused', (_, change, why) => {
   const sound = { name: 'mail.send', from: 'shop@shop.example', transport: 'smtp://h' };
-  expect(errorOf(() => mailTool({ ...sound, ...change } as never))).toMatchObject({
-    code: 'invalid_tool',
-    message: expect.stringContaining(why),
-  });
+  const error = errorOf(() => mailTool({ ...sound, ...change } as never)) as Error;
+  expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining(why) });
+  // What stands there may be a password.
+  expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('sesame');
 });

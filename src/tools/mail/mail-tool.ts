@@ -6,7 +6,8 @@ import { address, line, type MailMessage, mailScopes, message, recipientsOf } fr
 import { handOver, readSmtp, type SmtpOptions, type Taken } from './smtp.ts';
 
 /** An outbox as a tool. */
-export interface MailToolOptions extends Pick<ToolSpec<typeof message>, 'description' | 'cost'> {
+export interface MailToolOptions
+  extends Pick<ToolSpec<typeof message>, 'description' | 'cost' | 'sensitive' | 'parallel'> {
   readonly name: string;
   /** Who writes: one address, or with a name. */
   readonly from: string | { readonly name: string; readonly address: string };
@@ -23,6 +24,8 @@ const OPTIONS = z.strictObject({
   name: z.string(),
   description: z.string().optional(),
   cost: callback.optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
   from: z.union([address, z.strictObject({ name: line, address })]),
   transport: z.union([z.string(), z.looseObject({}), callback]),
   sent: callback.optional(),
@@ -39,7 +42,7 @@ const OPTIONS = z.strictObject({
  */
 export function mailTool(options: MailToolOptions): Tool {
   const read = readOptions(OPTIONS, options) as unknown as MailToolOptions;
-  const { name, description, cost, sent, from, transport } = read;
+  const { name, description, cost, sensitive, parallel, sent, from, transport } = read;
   if (typeof transport !== 'function') requireTransport(name, transport);
   const sender = typeof from === 'string' ? from : from.address;
   const idOf = ({ key }: Call): string => `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
@@ -50,6 +53,8 @@ export function mailTool(options: MailToolOptions): Tool {
     writes: mailScopes,
     ...(description === undefined ? {} : { description }),
     ...(cost === undefined ? {} : { cost }),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
     ...(sent === undefined
       ? {}
       : {

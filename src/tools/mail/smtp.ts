@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { z } from 'zod';
 import { issueWords } from '#canon';
-import { DidNothing } from '#effects';
+import { DidNothing, NoAnswer } from '#effects';
 
 /** Where mail is handed over. */
 export interface SmtpOptions {
@@ -37,15 +37,28 @@ export function readSmtp(given: unknown): SmtpOptions {
   if (typeof given !== 'string') return OPTIONS.parse(given, { error: issueWords }) as SmtpOptions;
   const url = URL.parse(given);
   const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  if (!isSmtp || !['', '/'].includes(url.pathname) || url.search !== '')
-    throw new z.ZodError([{ code: 'custom', path: [], message: URL_FORM, input: undefined }]);
-  const { protocol, hostname, port, username, password } = url;
+  if (!isSmtp || !['', '/'].includes(url.pathname) || url.search !== '') throw misfit(URL_FORM);
+  const { protocol, hostname, port } = url;
+  const [user, pass] = [url.username, url.password].map(unescaped) as [string, string];
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     secure: protocol === 'smtps:',
     ...(port === '' ? {} : { port: Number(port) }),
-    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    ...(user === '' ? {} : { auth: { user, pass } }),
   };
+}
+
+/** Without what it was in what is said of it: it is a secret. */
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw misfit('user and password of smtp://user:password@host are escaped as in any URL: % is %25');
+  }
+}
+
+function misfit(message: string): z.ZodError {
+  return new z.ZodError([{ code: 'custom', path: [], message, input: undefined }]);
 }
 
 export interface Envelope {
@@ -75,7 +88,8 @@ export async function handOver(
   text: Buffer,
   signal: AbortSignal,
 ): Promise<Taken> {
-  if (signal.aborted) throw new DidNothing('there was no time left to send it', { cause: signal.reason });
+  if (signal.aborted)
+    throw new DidNothing('there was no time left to send it', { cause: signal.reason, why: 'no_time_left' });
   let isGiven = false;
   const message = new Readable({
     // Read when the server waits for it, and not before.
@@ -106,7 +120,9 @@ export async function handOver(
     return taken;
   } catch (error) {
     connection.close();
-    throw didNothing(error, isGiven) ?? error;
+    throw (
+      didNothing(error, isGiven) ?? new NoAnswer((error as Error).message, { cause: error, why: whyOfReply(error) })
+    );
   }
 }
 
@@ -116,7 +132,13 @@ function didNothing(error: unknown, isGiven: boolean): DidNothing | undefined {
   if (isGiven && !(code === 'EMESSAGE' && typeof responseCode === 'number')) return undefined;
   // A wrong password may be put right; a message or a recipient that is refused for good stays so.
   const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500;
-  return new DidNothing(message, { final, cause: error });
+  return new DidNothing(message, { final, cause: error, why: whyOfReply(error) });
+}
+
+/** By the code of the server's reply, and not by its text. */
+function whyOfReply(error: unknown): string {
+  const { responseCode } = error as { readonly responseCode?: unknown };
+  return Number.isSafeInteger(responseCode) ? `smtp_${responseCode}` : 'connection_lost';
 }
 
 function answered<T = unknown>(call: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import { DidNothing } from '#effects';
+import { DidNothing, NoAnswer } from '#effects';
 
 export interface Command {
   /** The program, and its arguments as they are. */
@@ -28,7 +28,7 @@ export interface Ended {
  * @throws DidNothing where it could not be begun; Error where it was ended by a signal
  */
 export function runCommand({ argv, cwd, env, outputMax, onStart }: Command, signal: AbortSignal): Promise<Ended> {
-  if (signal.aborted) throw new DidNothing('it was too late to begin');
+  if (signal.aborted) throw new DidNothing('it was too late to begin', { why: 'no_time_left' });
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
   const [program, ...args] = onStart === undefined ? argv : [...WAITING, ...argv];
   const stdin = onStart === undefined ? 'ignore' : 'pipe';
@@ -43,13 +43,14 @@ export function runCommand({ argv, cwd, env, outputMax, onStart }: Command, sign
   signal.addEventListener('abort', end);
   child.on('error', (error) => {
     signal.removeEventListener('abort', end);
-    reject(child.pid === undefined ? new DidNothing(error.message, { final: true, cause: error }) : error);
+    reject(child.pid === undefined ? notBegun(error) : error);
   });
   child.on('close', (code, by) => {
     signal.removeEventListener('abort', end);
     // What it left running in the background ends with it: nobody would wait for that.
     killGroup(child.pid);
-    if (code === null) reject(new Error(`${argv[0]} was ended by ${by}.`));
+    if (code === null)
+      reject(new NoAnswer(`${argv[0]} was ended by ${by}.`, { why: `signal_${String(by).toLowerCase()}` }));
     else resolve({ code, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
   });
   if (onStart !== undefined && child.pid !== undefined) {
@@ -64,6 +65,11 @@ export function runCommand({ argv, cwd, env, outputMax, onStart }: Command, sign
     );
   }
   return promise;
+}
+
+/** Its program, or the folder where it is to run, is not there, or may not be used: the system's own code says which (`ENOENT`, `EACCES`). */
+function notBegun(error: NodeJS.ErrnoException): DidNothing {
+  return new DidNothing(error.message, { final: true, cause: error, why: `spawn_${String(error.code).toLowerCase()}` });
 }
 
 /** Becomes the command when it is told to begin, and ends when nobody is there any more who could tell. */

@@ -1,8 +1,20 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { contentHash } from '#canon';
 import type { Call, Tool } from '#effects';
 import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
@@ -27,9 +39,19 @@ function folder(): string {
   return root;
 }
 
+/** The same folder by another name. */
+function linkTo(root: string): string {
+  const link = `${root}-link`;
+  symlinkSync(root, link);
+  return link;
+}
+
 function snapshotsOf(root: string): string[] {
   return readdirSync(join(dirname(root), '.assize-snapshots', 'repo')).sort();
 }
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 
 const READ = { name: 'run', class: 'read', input: z.strictObject({ text: z.string() }) } as const;
 const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController().signal): Call => ({
@@ -53,10 +75,91 @@ describe('a command', () => {
     expect(await run(tool, { text })).toEqual({ code: 0, stdout: `a ${text}|${text}`, stderr: '', isCut: false });
   });
 
+  test('says by a word why it did nothing, or nobody can tell', async () => {
+    const root = folder();
+    const cases: [Tool, string][] = [
+      [shellTool({ ...READ, input: z.strictObject({}), command: ['/nowhere/x'] }), 'spawn_enoent'],
+      [shellTool({ ...READ, input: z.strictObject({}), command: 'kill -9 $$' }), 'signal_sigkill'],
+      [changing(root, 'exit 3'), 'exit_3'],
+      [changing(root, 'kill -9 $$'), 'signal_sigkill'],
+    ];
+    for (const [tool, why] of cases) await expect(run(tool)).rejects.toMatchObject({ why });
+  });
+
+  test('is given no option by its input, unless it says so', async () => {
+    const input = z.strictObject({ a: z.union([z.string(), z.number()]), b: z.string() });
+    const tool = (part: string, mayBeOptions?: readonly string[]) =>
+      shellTool({ ...READ, input, command: ['printf', '%s', part], mayBeOptions } as never);
+    const refused: [string, unknown, string[]?][] = [
+      ['{a}', '-rf'],
+      ['{a}', -7],
+      ['{a}=x', '--force'],
+      ['{b}{a}', '-rf'],
+      ['{b}{a}', '-rf', ['b']],
+      ['{b}-x{a}', 'y'],
+    ];
+    for (const [part, a, may] of refused)
+      await expect(run(tool(part, may), { a, b: '' })).rejects.toMatchObject({
+        name: 'DidNothing',
+        isFinal: true,
+        message: expect.stringMatching(/begin.*mayBeOptions/),
+      });
+    const given: [string, unknown, string, string[]?][] = [
+      ['{a}', 'x-rf', 'x-rf'],
+      ['--of={a}', '-rf', '--of=-rf'],
+      ['./{a}', '-rf', './-rf'],
+      ['{a}{b}', '-rf', '-rf', ['a', 'b']],
+    ];
+    for (const [part, a, text, may] of given)
+      expect(
+        (
+          await run(shellTool({ ...READ, input, command: ['printf', '--', '%s', part], mayBeOptions: may } as never), {
+            a,
+            b: '',
+          })
+        ).stdout,
+      ).toBe(text);
+    // A script is given variables, and says itself what it does with them.
+    const script = shellTool({ ...READ, command: 'printf %s "$text"' });
+    expect((await run(script, { text: '-rf' })).stdout).toBe('-rf');
+  });
+
   test('that is a script has its input as variables', async () => {
     const text = '"; exit 7; "';
     const tool = shellTool({ ...READ, command: 'printf %s "$text"; echo told >&2; exit 3' });
     expect(await run(tool, { text })).toEqual({ code: 3, stdout: text, stderr: 'told\n', isCut: false });
+  });
+
+  test.each([
+    ...['PATH', 'LD_PRELOAD', 'BASH_ENV', 'HOME', '_', 'order-id', 'mine', '9', 'é'],
+    ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy', 'ftp_proxy', 'npm_config_script_shell', 'yarn_registry'],
+  ])('that is a script has no variable %s of its input', async (member) => {
+    const env = { mine: 'declared' };
+    const script = { ...READ, command: 'env', env };
+    const closed = () => shellTool({ ...script, input: z.strictObject({ [member]: z.string().optional() }) });
+    expect(closed).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(member) }));
+    const open = shellTool({ ...script, input: z.record(z.string(), z.unknown()) });
+    await expect(run(open, { ok: 'x', [member]: 'given' })).rejects.toMatchObject({
+      name: 'DidNothing',
+      isFinal: true,
+      message: expect.stringContaining(member),
+    });
+    const given = { orderId: 7, ok: 'x', [member]: ['no', 'text'] };
+    expect(
+      (await run(open, given)).stdout
+        .split('\n')
+        .filter((line: string) => !/^(PWD|OLDPWD|SHLVL|_)=/.test(line))
+        .sort(),
+    ).toEqual(['', 'mine=declared', 'ok=x', 'orderId=7']);
+    // As arguments, members may have any name.
+    shellTool({ ...READ, command: ['echo', '{PATH}'], input: z.strictObject({ PATH: z.string() }) });
+  });
+
+  test('that can not be given its input is not begun, and its folder not copied', async () => {
+    const root = folder();
+    const tool = changing(root, 'true', { input: z.record(z.string(), z.string()) });
+    await expect(run(tool, { PATH: '/x' })).rejects.toMatchObject({ name: 'DidNothing' });
+    expect(readdirSync(dirname(root))).toEqual(['repo']);
   });
 
   test('has no environment but what is declared', async () => {
@@ -163,6 +266,113 @@ describe('a command whose folder is kept', () => {
     expect(snapshotsOf(root)).toEqual(['k3', 'k3.json']);
   });
 
+  test('is copied where nobody else can read it, also where an earlier version has made the place', async () => {
+    const root = folder();
+    chmodSync(root, 0o700);
+    const around = join(dirname(root), '.assize-snapshots');
+    await run(changing(root, 'true'));
+    const places = [around, join(around, 'repo'), join(around, 'repo', 'k')];
+    expect(places.map(modeOf)).toEqual(['700', '700', '700']);
+    chmodSync(places[1]!, 0o755);
+    await run(changing(root, 'true'), {}, callOf('k2', 2));
+    expect(modeOf(places[1]!)).toBe('700');
+  });
+
+  test.each([
+    ['777', '750', 'an open one'],
+    ['500', '750', 'one that nobody may write to'],
+    ['700', '2755', 'one with more than permissions'],
+  ])('has its own mode again, after %s %s: %s', async (by, was) => {
+    const root = folder();
+    const before = listing(root);
+    chmodSync(root, Number.parseInt(was, 8));
+    const tool = changing(root, `rm a.txt; chmod ${by} .`);
+    await run(tool);
+    expect(modeOf(root)).not.toBe(was);
+    expect(await tool.spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
+    expect([modeOf(root), listing(root)]).toEqual([was, before]);
+    await expect(run(changing(root, `chmod ${by} .; exit 1`), {}, callOf('k2'))).rejects.toThrow(/put back/);
+    expect([modeOf(root), listing(root)]).toEqual([was, before]);
+  });
+
+  test('is left where somebody has changed its mode since', async () => {
+    const root = folder();
+    const tool = changing(root, CHANGE);
+    await run(tool);
+    chmodSync(root, 0o711);
+    expect(await tool.spec.compensate!({}, null, callOf())).toMatchObject({ undone: 'partly' });
+    expect(modeOf(root)).toBe('711');
+  });
+
+  test('is undone also where it began before folders’ own modes were kept', async () => {
+    const root = folder();
+    const before = listing(root);
+    const tool = changing(root, 'echo new > a.txt');
+    await run(tool);
+    const path = join(dirname(root), '.assize-snapshots/repo/k.json');
+    const { mode, ...entry } = JSON.parse(readFileSync(path, 'utf8'));
+    expect(mode).toBe(0o755);
+    const after = contentHash([
+      { at: 'a.txt', mode: 0o640, hash: hash('new\n') },
+      { at: 'link', to: 'a.txt' },
+      { at: 'sub', mode: 0o755, is: 'folder' },
+      { at: 'sub/b.txt', mode: 0o644, hash: hash('b') },
+    ]);
+    writeFileSync(path, JSON.stringify({ ...entry, after }));
+    expect(await tool.spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
+    expect(listing(root)).toEqual(before);
+  });
+
+  test.each<[string, ShellToolSpec['writes'] | undefined, (root: string) => string[]]>([
+    ['said nothing', undefined, (root) => [`fs:${root}/**`]],
+    ['said something else', ['fs:/elsewhere', 'x:{n}'], (root) => ['fs:/elsewhere', 'x:7', `fs:${root}/**`]],
+    ['said another thing each time', ({ n }: any) => [`x:${n}`], (root) => ['x:7', `fs:${root}/**`]],
+  ])('claims its folder by itself, where it %s', (_, writes, claims) => {
+    const root = folder();
+    const input = z.strictObject({ n: z.number() });
+    for (const at of [root, linkTo(root)]) {
+      const tool = changing(at, 'true', { input, writes } as never);
+      expect(tool.claims({ n: 7 }).map(({ access, scope }) => `${access} ${scope.text}`)).toEqual(
+        claims(realpathSync(root)).map((scope) => `write ${scope}`),
+      );
+    }
+  });
+
+  test.each([
+    ['all of it', (root: string) => `fs:${root}/**`],
+    ['itself', (root: string) => `fs:${root}`],
+  ])('claims no more where it says %s', (_, scopeOf) => {
+    const scope = scopeOf(realpathSync(folder()));
+    const root = scope.slice(3).replace(/\/\*\*$/, '');
+    for (const writes of [[scope], () => [scope]])
+      expect(
+        changing(root, 'true', { writes })
+          .claims({})
+          .map((claim) => claim.scope.text),
+      ).toEqual([scope]);
+  });
+
+  test('has what else goes with its class', () => {
+    const parts = { sensitive: true, plan: () => 'planned', mitigate: () => 'told', cost: () => ({}) } as const;
+    expect(changing(folder(), 'true', parts).spec).toMatchObject(parts);
+    const sort = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const;
+    const own = { ...parts, compensate: () => ({ undone: 'all' }) as const, parallel: true };
+    expect(shellTool({ name: 'own', command: ['true'], class: sort, writes: ['x:y'], ...own }).spec).toMatchObject(own);
+  });
+
+  test('is worked in by no transaction that has not claimed it', async () => {
+    const root = folder();
+    const before = listing(root);
+    const tool = changing(root, CHANGE, { writes: ['x:one'] });
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools: [tool] });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const running = trajectory.transaction({ writ: writFor('alice'), writes: ['x:one'] }, (tx) =>
+      tx.call('repo.run', {}),
+    );
+    await expect(running).rejects.toMatchObject({ code: 'scope_exceeded' });
+    expect(listing(root)).toEqual(before);
+  });
+
   test('is part of a transaction', async () => {
     const root = folder();
     const before = listing(root);
@@ -186,11 +396,37 @@ describe('a command whose folder is kept', () => {
 });
 
 test.each([
+  [
+    'with what no tool has',
+    { command: ['x'], class: 'read', bogus: 1 },
+    /no member "bogus"; there are name, .*snapshotOf/,
+  ],
+  ['with a misspelled snapshotOf', { command: ['x'], class: 'read', snapshotof: '/a' }, /no member "snapshotof"/],
+  ['with a reason to stay', { command: ['x'], snapshotOf: '/a', uncompensated: 'so' }, /of its own/],
+  [
+    'that several branches use at once',
+    { command: ['x'], snapshotOf: '/a', parallel: true },
+    /parallel.*BranchFolders/,
+  ],
+  [
+    'with options that begin nothing',
+    { command: ['x', 'a{b}'], class: 'read', mayBeOptions: ['b'] },
+    /mayBeOptions.*"b".*begins none/,
+  ],
+  [
+    'with options of a script',
+    { command: 'x $b', class: 'read', mayBeOptions: ['b'] },
+    /mayBeOptions.*"b".*begins none/,
+  ],
+  ['with what its input has not', { command: ['x', 'a{b}'], class: 'read' }, /its command has \{b\}.*there are none/],
+  ['with an odd environment', { command: ['x'], class: 'read', env: { A: 7 } }, /\/env\/A: it has to be a text/],
+  ['with half a byte', { command: ['x'], class: 'read', outputMax: 0.5 }, /\/outputMax: /],
   ['without a class', { command: ['x'] }, /class, or a snapshotOf/],
   ['without a command', { command: [], class: 'read' }, /the program first/],
   ['with a folder that is no absolute path', { command: ['x'], snapshotOf: 'a', writes: [] }, /absolute path/],
   ['with two ways to undo it', { command: ['x'], snapshotOf: '/a', compensate: () => {} }, /of its own/],
-  ['that writes nothing, as it says', { command: ['x'], snapshotOf: '/a' }, /what it writes/],
+  ['with a folder that is not there', { command: ['x'], snapshotOf: '/nowhere/at/all' }, /ENOENT.*make it first/],
+  ['with a folder that is a file', { command: ['x'], snapshotOf: import.meta.filename }, /is no folder.*make it first/],
 ])('a tool %s is refused by name', (_, spec, why) => {
   const make = () => shellTool({ name: 'bad.tool', ...spec } as never);
   expect(make).toThrow(why);

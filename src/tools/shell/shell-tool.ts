@@ -1,8 +1,21 @@
+import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { form, type Json, requireForm } from '#canon';
-import { type Call, DidNothing, declareTool, EffectError, type Reconciled, type Tool, type ToolSpec } from '#effects';
-import { type Ended, runCommand } from './run-command.ts';
+import type { Json } from '#canon';
+import {
+  type Call,
+  DidNothing,
+  declareTool,
+  type Reconciled,
+  type Scopes,
+  type Tool,
+  type ToolSpec,
+  whyOf,
+} from '#effects';
+import { scopeOf } from '../files/root.ts';
+import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
+import { argument, envWith, leading, problemOfScript } from './given.ts';
+import { type Command, type Ended, runCommand } from './run-command.ts';
 import { Snapshots } from './snapshot.ts';
 
 export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
@@ -15,17 +28,29 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
     | 'compensate'
     | 'reconcile'
     | 'uncompensated'
+    | 'plan'
+    | 'mitigate'
     | 'cost'
     | 'undoCost'
     | 'channel'
+    | 'sensitive'
+    | 'parallel'
   > {
   /** Default: no input. */
   readonly input?: Schema;
   /**
-   * The program and its arguments, with `{member}` for a text or number of the input, which stays within its argument. As one text:
-   * a script for `/bin/sh`, where members of the input are variables (`"$member"`) and never part of the text.
+   * The program and its arguments, with `{member}` for a text or number of the input, which stays within its argument. An argument that
+   * begins with a member is refused where it would begin with `-` (`mayBeOptions`). As one text:
+   * a script for `/bin/sh`, where texts and numbers of the input are variables (`"$member"`) and never part of the text. Such a member
+   * begins with a lower-case letter, as nothing does that the shell itself goes by (`PATH`, `LD_PRELOAD`), is nothing that programs go by
+   * (`http_proxy` and whatever else ends so, `npm_config_registry`), and is none that `env` has: what is named otherwise is refused, with the declaration or, where its schema is open, with the call.
    */
   readonly command: readonly string[] | string;
+  /**
+   * Members at the beginning of an argument that may be an option of the program, as `-n` or `-rf`: what they are is then for the schema of
+   * the input to say. By default none.
+   */
+  readonly mayBeOptions?: readonly string[];
   /** As it is; with `snapshotOf` by default reversible, externalised and queryable. */
   readonly class?: ToolSpec['class'];
   /** Where it runs; by default the folder of `snapshotOf`, or the root of the file system. */
@@ -34,9 +59,42 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   readonly env?: Readonly<Record<string, string>>;
   /** Bytes of each output that are kept. Default 64 KiB. */
   readonly outputMax?: number;
-  /** The only folder that it changes: copied before, and put back to undo it. An absolute path. */
+  /**
+   * The only folder that it changes: copied before, and put back to undo it. The absolute path of one that is there. All of it is among what
+   * the tool writes, whatever `writes` says, by its real path (`fs:FOLDER/**`): where two transactions worked in
+   * it at once, neither could be undone.
+   */
   readonly snapshotOf?: string;
 }
+
+const FOLDER = 'the absolute path of a folder that has one around it';
+const OPTIONS = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema').optional(),
+  class: z.unknown().optional(),
+  reads: scopes.optional(),
+  writes: scopes.optional(),
+  compensate: callback.optional(),
+  reconcile: callback.optional(),
+  uncompensated: z.string().optional(),
+  cost: callback.optional(),
+  undoCost: callback.optional(),
+  channel: z.string().optional(),
+  plan: callback.optional(),
+  mitigate: callback.optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
+  command: z.custom(isCommand, 'a list of texts, the program first, or one text that is a script'),
+  mayBeOptions: z.array(z.string()).optional(),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  outputMax: z.int().min(0).optional(),
+  snapshotOf: z
+    .string()
+    .refine((path) => resolve(path) === path && path !== '/', FOLDER)
+    .optional(),
+});
 
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
 const OUTPUT_MAX = 64 * 1024;
@@ -46,37 +104,76 @@ const BY_SNAPSHOT = { reversibility: 'reversible', delivery: 'externalised', sin
  * A command as a tool. It answers `{ code, stdout, stderr, isCut }`: that a command says no is an answer. Only with `snapshotOf`, where
  * what it did can be put back at once, is it `DidNothing`.
  *
- * @throws EffectError `invalid_tool`; ArgumentError `bad_argument`
+ * @throws EffectError `invalid_tool`, naming the tool and what of its declaration is wrong
  */
 export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>): Tool {
-  requireForm(form.members({ name: form.text }), spec, 'spec');
-  checkSpec(spec);
-  const { name, description, input = z.strictObject({}), reads, writes, cost, undoCost, snapshotOf } = spec;
-  const { compensate, reconcile, uncompensated, channel } = spec;
-  const shared = {
-    name,
-    input,
-    ...(description === undefined ? {} : { description }),
-    ...(reads === undefined ? {} : { reads }),
-    ...(writes === undefined ? {} : { writes }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(undoCost === undefined ? {} : { undoCost }),
-    ...(channel === undefined ? {} : { channel }),
-  };
-  if (snapshotOf !== undefined)
-    return declareTool({
-      ...shared,
-      class: spec.class ?? BY_SNAPSHOT,
-      ...undoneBySnapshot(spec, snapshotOf),
-    } as ToolSpec);
+  const read = readOptions(OPTIONS, spec) as unknown as ShellToolSpec;
+  const {
+    command,
+    mayBeOptions = [],
+    cwd,
+    env = ENV,
+    outputMax,
+    snapshotOf,
+    input = z.strictObject({}),
+    ...declared
+  } = read;
+  const problem = typeof command === 'string' ? problemOfScript(input, env) : undefined;
+  if (problem !== undefined) throw invalidTool(read.name, problem);
+  const begins = new Set(typeof command === 'string' ? [] : command.flatMap(leading));
+  const stray = mayBeOptions.find((member) => !begins.has(member));
+  if (stray !== undefined)
+    throw invalidTool(
+      read.name,
+      `mayBeOptions are members that an argument of its command begins with, and ${JSON.stringify(stray)} begins none`,
+    );
+  if (typeof command !== 'string') for (const part of command) requireMembers(read.name, 'command', part, input);
+  if (snapshotOf === undefined) {
+    if (read.class === undefined)
+      throw invalidTool(read.name, 'it has to have a class, or a snapshotOf that undoes it');
+    const execute = async (given: unknown, call: Call) =>
+      asJson(await runCommand(commandOf(read, given as Json), call.signal));
+    return declareTool({ ...declared, input, execute } as ToolSpec);
+  }
+  const { class: sort = BY_SNAPSHOT, writes, compensate, reconcile, uncompensated } = read;
+  if ([compensate, reconcile, uncompensated].some((each) => each !== undefined))
+    throw invalidTool(
+      read.name,
+      'a snapshot undoes it and knows whether it was done, so it has no compensate, reconcile or uncompensated of its own',
+    );
+  if (read.parallel === true)
+    throw invalidTool(
+      read.name,
+      'its folder is one for all branches, so it can’t be used in parallel; give them copies (BranchFolders)',
+    );
+  const folder = realFolder(read.name, snapshotOf);
   return declareTool({
-    ...shared,
-    class: spec.class!,
-    execute: async (given: Json, call: Call) => asJson(await run(spec, given, call)),
-    ...(compensate === undefined ? {} : { compensate }),
-    ...(reconcile === undefined ? {} : { reconcile }),
-    ...(uncompensated === undefined ? {} : { uncompensated }),
+    ...declared,
+    input,
+    class: sort,
+    writes: withFolder(writes, folder),
+    ...undoneBySnapshot({ ...read, snapshotOf: folder }, folder),
   } as ToolSpec);
+}
+
+/** Its one path, by which everybody claims it. */
+function realFolder(tool: string, given: string): string {
+  try {
+    const path = realpathSync(given);
+    if (statSync(path).isDirectory()) return path;
+  } catch (error) {
+    throw invalidTool(tool, `its folder ${given} can't be used (${(error as Error).message}); make it first`, error);
+  }
+  throw invalidTool(tool, `its folder ${given} is no folder; make it first`);
+}
+
+/** What a tool says that it writes, and all of its folder where it does not say that. */
+function withFolder(writes: Scopes<any> = [], folder: string): Scopes<any> {
+  const own = scopeOf({ path: folder, foldsCase: false, foldsForm: false }, folder);
+  // Whoever claims a folder itself meets all who claim anything in it.
+  const whole = (told: readonly string[]): readonly string[] =>
+    !Array.isArray(told) || [own, `${own}/**`].some((scope) => told.includes(scope)) ? told : [...told, `${own}/**`];
+  return typeof writes === 'function' ? (input) => whole(writes(input)) : whole(writes);
 }
 
 function undoneBySnapshot(
@@ -84,129 +181,65 @@ function undoneBySnapshot(
   folder: string,
 ): Pick<ToolSpec, 'execute' | 'compensate' | 'reconcile'> {
   const turns = new Turns();
+  const snapshots = new Snapshots(folder);
   return {
-    execute: (given, call) => turns.take(call.key, async () => executed(spec, folder, given as Json, call)),
-    compensate: (_input, _result, { key }) => turns.take(key, async () => (await Snapshots.of(folder)).undo(key)),
-    reconcile: (_input, { key }) => turns.take<Reconciled>(key, async () => (await Snapshots.of(folder)).settle(key)),
+    execute: (given, call) => turns.take(call.key, async () => executed(spec, snapshots, given as Json, call)),
+    compensate: (_input, _result, { key }) => turns.take(key, async () => snapshots.undo(key)),
+    reconcile: (_input, { key }) => turns.take<Reconciled>(key, async () => snapshots.settle(key)),
   };
 }
 
-async function executed(spec: ShellToolSpec<any>, folder: string, given: Json, call: Call): Promise<Json> {
+async function executed(spec: ShellToolSpec<any>, snapshots: Snapshots, given: Json, call: Call): Promise<Json> {
   const { key, epoch, signal } = call;
-  const snapshots = await Snapshots.of(folder);
   const found = await snapshots.settle(key);
   if (found.happened) return found.result;
+  const command = commandOf(spec, given);
   try {
     await snapshots.take(key, epoch);
   } catch (error) {
     await snapshots.forget(key);
-    throw new DidNothing(`${folder} could not be copied: ${(error as Error).message}`, { cause: error });
+    throw new DidNothing(`${spec.snapshotOf} could not be copied: ${(error as Error).message}`, {
+      cause: error,
+      why: 'not_copied',
+    });
   }
   let result: Ended;
   try {
-    result = await run(spec, given, { key, signal }, (pid) => snapshots.began(key, pid));
+    result = await runCommand({ ...command, onStart: (pid) => snapshots.began(key, pid) }, signal);
   } catch (error) {
     await snapshots.settle(key);
     if (error instanceof DidNothing) throw error;
-    throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; what it did was put back`, { cause: error });
+    throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; what it did was put back`, {
+      cause: error,
+      why: whyOf(error),
+    });
   }
   if (result.code !== 0) {
     await snapshots.settle(key);
     throw new DidNothing(`it ended with ${result.code}, and what it did was put back: ${result.stderr.slice(0, 500)}`, {
       final: true,
+      why: `exit_${result.code}`,
     });
   }
   await snapshots.ended(key, asJson(result));
   return asJson(result);
 }
 
-function run(
-  spec: ShellToolSpec<any>,
-  given: Json,
-  call: Call,
-  onStart?: (pid: number) => Promise<void>,
-): Promise<Ended> {
-  const { command, cwd = spec.snapshotOf ?? '/', env = ENV, outputMax = OUTPUT_MAX } = spec;
-  const isScript = typeof command === 'string';
-  return runCommand(
-    {
-      argv: isScript ? ['/bin/sh', '-c', command] : command.map((part) => filled(part, given)),
-      cwd,
-      env: isScript ? { ...env, ...variables(given) } : env,
-      outputMax,
-      ...(onStart === undefined ? {} : { onStart }),
-    },
-    call.signal,
-  );
-}
-
-const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-function filled(part: string, given: Json): string {
-  return part.replaceAll(MEMBER, (_, member: string) => {
-    const value = (given as Record<string, unknown> | null)?.[member];
-    if (typeof value !== 'string' && typeof value !== 'number')
-      throw new DidNothing(`its command needs ${member}, a text or a number`, { final: true });
-    return checked(String(value));
-  });
-}
-
-/** Names that a shell takes for variables, and that are no settings of the shell itself. */
-const VARIABLE = /^[a-z][a-z0-9_]*$/i;
-
-function variables(given: Json): Record<string, string> {
-  const members = Object.entries((given ?? {}) as Record<string, unknown>);
-  return Object.fromEntries(
-    members.flatMap(([name, value]) =>
-      VARIABLE.test(name) && (typeof value === 'string' || typeof value === 'number')
-        ? [[name, checked(String(value))]]
-        : [],
-    ),
-  );
-}
-
-function checked(text: string): string {
-  if (text.includes('\0')) throw new DidNothing('an argument has a character that none can have, NUL', { final: true });
-  return text;
+/** @throws DidNothing for an input that its command can't be given */
+function commandOf(spec: ShellToolSpec<any>, given: Json): Command {
+  const { command, mayBeOptions, cwd = spec.snapshotOf ?? '/', env = ENV, outputMax = OUTPUT_MAX } = spec;
+  if (typeof command === 'string')
+    return { argv: ['/bin/sh', '-c', command], cwd, env: envWith(env, given), outputMax };
+  return { argv: command.map((part) => argument(part, given, mayBeOptions)), cwd, env, outputMax };
 }
 
 function asJson({ code, stdout, stderr, isCut }: Ended): Json {
   return { code, stdout, stderr, isCut };
 }
 
-function checkSpec({
-  name,
-  command,
-  snapshotOf,
-  compensate,
-  reconcile,
-  env,
-  outputMax = OUTPUT_MAX,
-  cwd,
-  ...rest
-}: ShellToolSpec<any>): void {
-  const problem = (): string | undefined => {
-    if (typeof command === 'string' ? command === '' : !isTexts(command) || command.length === 0)
-      return 'its command is a list of texts, the program first, or one text that is a script';
-    if (!(Number.isSafeInteger(outputMax) && outputMax >= 0)) return 'outputMax is a whole number of bytes';
-    if (env !== undefined && !(typeof env === 'object' && env !== null && isTexts(Object.values(env))))
-      return 'its env is an object of texts';
-    if (cwd !== undefined && typeof cwd !== 'string') return 'its cwd is a path';
-    if (snapshotOf === undefined)
-      return rest.class === undefined ? 'it has to have a class, or a snapshotOf that undoes it' : undefined;
-    if (typeof snapshotOf !== 'string' || resolve(snapshotOf) !== snapshotOf || snapshotOf === '/')
-      return 'snapshotOf is the absolute path of a folder that has one around it';
-    if (compensate !== undefined || reconcile !== undefined)
-      return 'a snapshot undoes it and knows whether it was done, so it can have no compensate or reconcile of its own';
-    return undefined;
-  };
-  const found = problem();
-  if (found !== undefined)
-    throw new EffectError('invalid_tool', `The tool ${name} can't be used: ${found}.`, { evidence: { tool: name } });
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+function isCommand(value: unknown): boolean {
+  if (!Array.isArray(value)) return typeof value === 'string' && value !== '';
+  return value.length > 0 && value.every((each) => typeof each === 'string');
 }
 
 /** Calls of one key, one after the other: nobody is told what became of a call that still goes on. */

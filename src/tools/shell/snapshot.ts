@@ -1,5 +1,5 @@
 import { constants, readFileSync } from 'node:fs';
-import { cp, lstat, mkdir, open, readdir, readFile, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { contentHash, hashBytes, type Json } from '#canon';
 import type { Undone } from '#effects';
@@ -16,6 +16,8 @@ interface Entry {
   readonly state: 'begun' | 'ended' | 'undoing' | 'undone';
   /** The command's process group, and when that began, so that no later process is taken for it. */
   readonly process: { readonly pid: number; readonly began: string } | null;
+  /** Of the folder itself; missing where it was left out of `before` and `after` too, as earlier versions did. */
+  readonly mode?: number;
   readonly before: string;
   readonly after: string | null;
   readonly result: Json;
@@ -25,36 +27,36 @@ interface Entry {
 export type Found = { readonly happened: true; readonly result: Json } | { readonly happened: false };
 
 /**
- * Copies of a folder as it was before commands ran in it, beside the folder, one for each run that may yet be undone: those of older
+ * Copies of a folder as it was before commands ran in it, where nobody but this user gets at them, beside the folder, one for each run that may yet be undone: those of older
  * transactions go with the first run of a later one, which acts there only when they have ended for good.
  */
 export class Snapshots {
   readonly #folder: string;
   readonly #home: string;
 
-  constructor(folder: string, home: string) {
+  /** Of a folder by its real path. */
+  constructor(folder: string) {
     this.#folder = folder;
-    this.#home = home;
-  }
-
-  static async of(given: string): Promise<Snapshots> {
-    const folder = await realpath(given);
-    return new Snapshots(folder, join(dirname(folder), `${OWN}-snapshots`, basename(folder)));
+    this.#home = join(dirname(folder), `${OWN}-snapshots`, basename(folder));
   }
 
   /** Copies the folder; durable in the sense of this adapter when it returns. @throws Error where it can't be copied */
   async take(key: string, epoch: number | undefined): Promise<void> {
-    await mkdir(this.#home, { recursive: true });
+    await mkdir(this.#home, { recursive: true, mode: 0o700 });
+    // The folder itself, or what is around it, may be what keeps others away.
+    await chmod(this.#home, 0o700);
     if (epoch !== undefined) await this.#forgetBefore(epoch);
-    await rm(this.#copyAt(key), { recursive: true, force: true });
-    await mkdir(this.#copyAt(key));
+    await remove(this.#copyAt(key));
+    await mkdir(this.#copyAt(key), 0o700);
     await copyInto(this.#folder, this.#copyAt(key));
-    const before = await fingerprint(this.#copyAt(key));
+    const mode = await modeOf(this.#folder);
+    const before = await fingerprint(this.#copyAt(key), mode);
     await this.#write(key, {
       format: 1,
       epoch: epoch ?? null,
       state: 'begun',
       process: null,
+      mode,
       before,
       after: null,
       result: null,
@@ -67,7 +69,11 @@ export class Snapshots {
   }
 
   async ended(key: string, result: Json): Promise<void> {
-    await this.#change(key, { state: 'ended', after: await fingerprint(this.#folder), result });
+    await this.#change(key, {
+      state: 'ended',
+      after: await fingerprint(this.#folder, await modeOf(this.#folder)),
+      result,
+    });
   }
 
   /** What became of a run. One that was interrupted is ended, and the folder put back. */
@@ -80,7 +86,7 @@ export class Snapshots {
     // Also one that is half undone has happened: it is undone again.
     if (entry.state !== 'begun') return { happened: true, result: entry.result };
     await this.#end(entry);
-    await this.putBack(key);
+    await this.#putBack(key, entry);
     await this.#forget(key);
     return { happened: false };
   }
@@ -91,25 +97,28 @@ export class Snapshots {
     if (entry === undefined) return this.#partly('nothing is kept of what was there before', {});
     if (entry.state === 'undone') return { undone: 'all' };
     if (entry.state === 'ended') {
-      const now = await fingerprint(this.#folder);
+      const now = await fingerprint(this.#folder, entry.mode === undefined ? undefined : await modeOf(this.#folder));
       if (now !== entry.after && now !== entry.before)
         return this.#partly('somebody has changed it since', { found: now, left: entry.after });
     }
     await this.#change(key, { state: 'undoing' });
-    await this.putBack(key);
+    await this.#putBack(key, entry);
     await this.#change(key, { state: 'undone' });
-    await rm(this.#copyAt(key), { recursive: true });
+    await remove(this.#copyAt(key));
     return { undone: 'all' };
-  }
-
-  /** Makes the folder what the copy is; safe to repeat. */
-  async putBack(key: string): Promise<void> {
-    await clear(this.#folder);
-    await copyInto(this.#copyAt(key), this.#folder);
   }
 
   async forget(key: string): Promise<void> {
     await this.#forget(key);
+  }
+
+  /** Makes the folder what it was; safe to repeat. */
+  async #putBack(key: string, { mode }: Entry): Promise<void> {
+    // The command may have shut it, and who is to put it back has to get in.
+    if (mode !== undefined) await setMode(this.#folder, mode | 0o700);
+    await clear(this.#folder);
+    await copyInto(this.#copyAt(key), this.#folder);
+    if (mode !== undefined) await setMode(this.#folder, mode);
   }
 
   /** Another process may have its number by now, but none while any of its group is there. */
@@ -134,7 +143,7 @@ export class Snapshots {
 
   /** The entry last, so that what it speaks of is never without it. */
   async #forget(key: string): Promise<void> {
-    await rm(this.#copyAt(key), { recursive: true, force: true });
+    await remove(this.#copyAt(key));
     await rm(this.#entryAt(key), { force: true });
   }
 
@@ -184,16 +193,42 @@ async function copyInto(from: string, to: string): Promise<void> {
 }
 
 async function clear(folder: string): Promise<void> {
-  for (const name of await namesIn(folder)) await rm(join(folder, name), { recursive: true });
+  for (const name of await namesIn(folder)) await remove(join(folder, name));
+}
+
+/** Whatever is there, if anything is. Folders inside that take no files let none go either, but for root: they are opened first. */
+async function remove(path: string): Promise<void> {
+  await openUp(path);
+  await rm(path, { recursive: true, force: true });
+}
+
+async function openUp(path: string): Promise<void> {
+  const stat = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (stat?.isDirectory() !== true) return;
+  await setMode(path, (stat.mode & 0o7777) | 0o700);
+  for (const each of await readdir(path, { withFileTypes: true }))
+    if (each.isDirectory()) await openUp(join(path, each.name));
 }
 
 async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => !name.startsWith(OWN)).sort();
 }
 
-/** What is in a folder, as one hash: names, kinds, modes and contents, and not when or how it got there. */
-async function fingerprint(folder: string): Promise<string> {
-  const found: Json[] = [];
+async function modeOf(folder: string): Promise<number> {
+  return (await lstat(folder)).mode & 0o7777;
+}
+
+/** Nobody sets it but the owner, and it mostly is as it was. */
+async function setMode(folder: string, mode: number): Promise<void> {
+  if ((await modeOf(folder)) !== mode) await chmod(folder, mode);
+}
+
+/** A folder of that mode and what is in it, as one hash: names, kinds, modes and contents, and not when or how it got there. */
+async function fingerprint(folder: string, own: number | undefined): Promise<string> {
+  const found: Json[] = own === undefined ? [] : [{ at: '', mode: own, is: 'folder' }];
   const visit = async (path: string): Promise<void> => {
     for (const name of await namesIn(join(folder, path))) {
       const at = join(path, name);

@@ -1,9 +1,13 @@
 import { canonicalize, type Json, parseCanonical } from '#canon';
 import type { SqlConnection, SqlDatabase } from './port.ts';
+import { TransactionEnded } from './still-open.ts';
 
-/** The table in the caller's database that says which effects have happened there. It is made where it is missing. */
+/**
+ * The table in the caller's database that says which effects have happened there. It is made where it is missing. A key is 64 hex digits, in a
+ * column that MySQL can have an index of, by a name that it has for a word unless it is quoted. Tables of before, where it is a text, stay as they are.
+ */
 export const EFFECTS_TABLE = `CREATE TABLE IF NOT EXISTS assize_effects (
-  key TEXT NOT NULL PRIMARY KEY,
+  "key" VARCHAR(64) NOT NULL PRIMARY KEY,
   tool TEXT NOT NULL,
   result TEXT NOT NULL,
   undone INTEGER NOT NULL
@@ -15,6 +19,9 @@ export interface EffectRow {
   readonly isUndone: boolean;
 }
 
+/** Stands for an answer until there is one, which is before the commit: nobody ever sees it, unless a statement has ended the transaction. */
+const UNANSWERED = '';
+
 /** The rows of effects, in whatever transaction the connection is in. */
 export class EffectRows {
   readonly #connection: SqlConnection;
@@ -25,26 +32,28 @@ export class EffectRows {
     this.#mark = placeholders === '?' ? () => '?' : (n) => `$${n}`;
   }
 
+  /** @throws TransactionEnded where it was written, and never answered */
   async of(key: string): Promise<EffectRow | undefined> {
-    const text = `SELECT result, undone FROM assize_effects WHERE key = ${this.#mark(1)}`;
+    const text = `SELECT result, undone FROM assize_effects WHERE "key" = ${this.#mark(1)}`;
     const [row] = await this.#connection.query(text, [key]);
     if (row === undefined) return undefined;
+    if (row['result'] === UNANSWERED) throw new TransactionEnded();
     return { result: parseCanonical(String(row['result'])), isUndone: Number(row['undone']) === 1 };
   }
 
   /** Fails where the key is there already: two who do the same at once do it once. */
   async add(key: string, tool: string): Promise<void> {
     const marks = [1, 2, 3, 4].map((n) => this.#mark(n)).join(', ');
-    const text = `INSERT INTO assize_effects (key, tool, result, undone) VALUES (${marks})`;
-    await this.#connection.query(text, [key, tool, 'null', 0]);
+    const text = `INSERT INTO assize_effects ("key", tool, result, undone) VALUES (${marks})`;
+    await this.#connection.query(text, [key, tool, UNANSWERED, 0]);
   }
 
   async answer(key: string, result: Json): Promise<void> {
-    const text = `UPDATE assize_effects SET result = ${this.#mark(1)} WHERE key = ${this.#mark(2)}`;
+    const text = `UPDATE assize_effects SET result = ${this.#mark(1)} WHERE "key" = ${this.#mark(2)}`;
     await this.#connection.query(text, [canonicalize(result), key]);
   }
 
   async undo(key: string): Promise<void> {
-    await this.#connection.query(`UPDATE assize_effects SET undone = 1 WHERE key = ${this.#mark(1)}`, [key]);
+    await this.#connection.query(`UPDATE assize_effects SET undone = 1 WHERE "key" = ${this.#mark(1)}`, [key]);
   }
 }

@@ -1,7 +1,9 @@
 import { canonicalize, type Json } from '#canon';
-import { DidNothing, EffectError, type HeldCall, type Holding, type TogetherCall } from '#effects';
+import { DidNothing, EffectError, type HeldCall, type Holding, NoAnswer, type TogetherCall } from '#effects';
 import type { SqlPart } from './part.ts';
 import type { SqlDatabase } from './port.ts';
+import { refusal } from './refusal.ts';
+import { TransactionEnded } from './still-open.ts';
 import { begin } from './transact.ts';
 import { cutOffWith, giveBack, inTime, rollBack, type Use, used } from './use.ts';
 
@@ -24,6 +26,8 @@ export class HeldSql implements Holding {
   readonly #database: SqlDatabase;
   #open: Open | undefined;
   #hasEnded = false;
+  /** What was written there may stand: nothing of it may be done anew. */
+  #ended: TransactionEnded | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(database: SqlDatabase) {
@@ -54,6 +58,7 @@ export class HeldSql implements Holding {
   async commit(calls: readonly TogetherCall[]): Promise<readonly Json[] | undefined> {
     const { signal } = calls[0]!.call;
     const all = calls.map(({ part, input, call, told }) => ({ part, input, key: call.key, told: told! }));
+    if (this.#ended !== undefined) throw notAnew(this.#ended);
     // What was lost is done anew by its keys, by whoever can tell what became of it.
     if (this.#open === undefined || this.#open.lost !== undefined || all.some(({ told }) => told === undefined)) {
       await this.end();
@@ -79,9 +84,10 @@ export class HeldSql implements Holding {
         }
       });
     } catch (error) {
+      if (this.#ended !== undefined) throw notAnew(this.#ended);
       // Before that it was nothing, whatever it was: it is done anew, by who says what is wrong with it.
       if (!isSent) return undefined;
-      throw error instanceof DidNothing ? new Error('nobody knows whether it was committed', { cause: error }) : error;
+      throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
     } finally {
       await this.end();
     }
@@ -96,6 +102,7 @@ export class HeldSql implements Holding {
   #inTurn<T>(signal: AbortSignal, make: (open: Open) => Promise<T>): Promise<T> {
     const done = this.#last.then(async () => {
       signal.throwIfAborted();
+      if (this.#ended !== undefined) throw this.#ended;
       const open = await this.#opened(signal);
       const { promise: busy, resolve: isOver } = Promise.withResolvers<void>();
       open.busy = busy;
@@ -111,6 +118,7 @@ export class HeldSql implements Holding {
       } catch (error) {
         over();
         if (!(error instanceof DidNothing)) await this.#lose(open);
+        if (error instanceof TransactionEnded) this.#ended = error;
         throw error;
       }
     });
@@ -178,6 +186,11 @@ export class HeldSql implements Holding {
   }
 }
 
+/** For good, so that a person looks at it. Nothing stands under its keys, so whoever did it anew could do it twice. */
+function notAnew(cause: TransactionEnded): DidNothing {
+  return new DidNothing(cause.message, { final: true, cause });
+}
+
 function stale(cause?: DidNothing): EffectError {
   return new EffectError('stale', 'What a statement has answered is not so any more; begin anew.', {
     retryable: true,
@@ -197,6 +210,7 @@ async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Js
   try {
     return await make();
   } catch (error) {
+    if (error instanceof TransactionEnded) throw error;
     await backTo(open, done.length);
     throw nothing(part, error);
   }
@@ -210,7 +224,7 @@ async function backTo({ use }: Open, n: number): Promise<void> {
 function nothing(part: SqlPart, error: unknown): unknown {
   if (error instanceof DidNothing || error instanceof EffectError) return error;
   const what = error instanceof Error ? error.message : 'the database refused it';
-  return new DidNothing(what, { final: !part.isPassing(error), cause: error });
+  return new DidNothing(what, { final: !part.isPassing(error), cause: error, why: refusal(error) });
 }
 
 /** False where it is certain that nothing was. @throws what `commit` throws where nobody knows */

@@ -1,13 +1,16 @@
 import { canonicalize, copyJson, type Json } from '#canon';
 import { type Call, DidNothing } from '#effects';
 import type { EffectRows } from './effect-rows.ts';
-import type { SqlConnection, SqlRow } from './port.ts';
+import type { SqlConnection, SqlDatabase, SqlRow } from './port.ts';
+import { refusal } from './refusal.ts';
 import { runAll, type SqlStatement } from './statements.ts';
+import { stillOpen } from './still-open.ts';
 import type { SqlWork } from './transact.ts';
 
 /** What is declared of one tool, as far as its statements go. */
 export interface SqlPartOptions {
   readonly name: string;
+  readonly placeholders?: SqlDatabase['placeholders'];
   readonly statements: (input: any) => readonly SqlStatement[];
   readonly result?: ((rows: readonly (readonly SqlRow[])[], input: any) => unknown) | undefined;
   readonly undo?: ((input: any, result: any) => readonly SqlStatement[]) | undefined;
@@ -26,11 +29,14 @@ export class SqlPart {
     return this.#options.isPassing?.(error) ?? true;
   }
 
-  /** Runs its statements; what it answers. */
-  async answer(connection: SqlConnection, input: unknown, signal: AbortSignal): Promise<Json> {
-    const { statements, result } = this.#options;
-    const found = await runAll(connection, statements(input), signal);
-    return copyJson(result?.(found, input) ?? null, { foreign: true });
+  /** Runs its statements, outside of a transaction; what it answers. */
+  read(connection: SqlConnection, input: unknown, signal: AbortSignal): Promise<Json> {
+    return this.#answer((statements) => runAll(connection, statements, this.#with(signal)), input);
+  }
+
+  /** The same in one. @throws TransactionEnded where it isn't there any more then */
+  answer(connection: SqlConnection, input: unknown, signal: AbortSignal): Promise<Json> {
+    return this.#answer((statements) => runAll(stillOpen(connection), statements, this.#with(signal)), input);
   }
 
   /** The key goes first: of two who do the same at once, one waits there. Where `told` is given, it has to answer that. */
@@ -55,7 +61,7 @@ export class SqlPart {
       isPassing: (error) => this.isPassing(error),
       isDone: (found) => found === undefined || found.isUndone,
       make: async (connection, rows) => {
-        await runAll(connection, this.#options.undo!(input, result), call.signal);
+        await runAll(stillOpen(connection), this.#options.undo!(input, result), this.#with(call.signal));
         await rows.undo(call.key);
       },
     };
@@ -66,12 +72,28 @@ export class SqlPart {
     try {
       await rows.add(key, this.#options.name);
     } catch (cause) {
-      throw new DidNothing(`its key could not be written: ${(cause as Error)?.message}`, { cause });
+      throw new DidNothing(`its key could not be written: ${(cause as Error)?.message}`, {
+        cause,
+        why: refusal(cause),
+      });
     }
+  }
+
+  async #answer(
+    run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>,
+    input: unknown,
+  ): Promise<Json> {
+    const { statements, result } = this.#options;
+    const found = await run(statements(input));
+    return copyJson(result?.(found, input) ?? null, { foreign: true });
+  }
+
+  #with(signal: AbortSignal): Parameters<typeof runAll>[2] {
+    return { signal, placeholders: this.#options.placeholders };
   }
 }
 
 function differs(answer: Json): DidNothing {
   const why = 'its statements answer otherwise than they did while the body ran, so nothing was committed';
-  return new DidNothing(why, { final: true, answer });
+  return new DidNothing(why, { final: true, answer, why: 'answers_otherwise' });
 }

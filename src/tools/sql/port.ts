@@ -39,10 +39,11 @@ export interface SqlDatabase {
 /** A database that a tool is given. */
 export const sqlDatabase = z.custom<SqlDatabase>(
   (value) => typeof (value as SqlDatabase | null | undefined)?.connect === 'function' && isSound(value as SqlDatabase),
-  'a database, with connect; heldMs, if it has that, is a whole number of milliseconds from 1, and writers is one or many',
+  'a database, with connect; heldMs, if it has that, is a whole number of milliseconds from 1, writers is one or many, and placeholders are ? or $1',
 );
 
-function isSound({ heldMs, writers }: SqlDatabase): boolean {
+function isSound({ heldMs, writers, placeholders }: SqlDatabase): boolean {
   const isHeld = heldMs === undefined || (Number.isSafeInteger(heldMs) && heldMs > 0 && heldMs < 2 ** 31);
-  return isHeld && (writers === undefined || writers === 'one' || writers === 'many');
+  const isMarked = placeholders === undefined || placeholders === '?' || placeholders === '$1';
+  return isHeld && isMarked && (writers === undefined || writers === 'one' || writers === 'many');
 }

@@ -8,7 +8,7 @@ import { rollBack, used } from './use.ts';
 
 /** A statement on the caller's database that only reads, as a tool. */
 export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType>
-  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'cost' | 'sensitive'> {
+  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'cost' | 'sensitive' | 'parallel'> {
   readonly reads: NonNullable<ToolSpec<Schema>['reads']>;
   readonly database: SqlDatabase;
   /** What is asked: one statement, so that what it answers was there all at once. */
@@ -24,6 +24,7 @@ const OPTIONS = z.strictObject({
   reads: scopes,
   cost: callback.optional(),
   sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
   database: sqlDatabase,
   statement: callback,
   result: callback.optional(),
@@ -37,9 +38,10 @@ const OPTIONS = z.strictObject({
  */
 export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SqlReaderOptions;
-  const { name, description, input, reads, cost, sensitive, database, statement, result } = read;
+  const { name, description, input, reads, cost, sensitive, parallel, database, statement, result } = read;
   const part = new SqlPart({
     name,
+    placeholders: database.placeholders,
     statements: (given) => [statement(given)],
     result: ([rows = []], given) => (result === undefined ? rows : result(rows, given)),
   });
@@ -51,11 +53,12 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     ...(description === undefined ? {} : { description }),
     ...(cost === undefined ? {} : { cost }),
     ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
     ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
     execute: async (given: unknown, { signal }: Call) => {
       const use = await used(database, 'read');
       try {
-        return await part.answer(use.connection, given, signal);
+        return await part.read(use.connection, given, signal);
       } catch (error) {
         // Where there is nothing to roll back, that tells whether the connection is of use yet.
         await rollBack(use);

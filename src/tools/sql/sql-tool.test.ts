@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
-import { type SqlConnection, type SqlDatabase, type SqlToolOptions, sqlTool } from './index.ts';
+import { type SqlConnection, type SqlDatabase, type SqlToolOptions, type SqlValue, sqlTool } from './index.ts';
+import { refusal } from './refusal.ts';
 
 /** `fail`: it is not done; `lose`: it is, and the connection ends; `torn`: the server ends it later, and it is not done. */
 type Fault = 'none' | 'fail' | 'lose' | 'torn';
@@ -132,6 +133,26 @@ describe('statements', () => {
     expect([bank.cents(), bank.bookings('undo')]).toEqual([[100, 0], 1]);
   });
 
+  test('that the database refuses are told by its code, and not by its words', async () => {
+    await using bank = new Bank();
+    const { left } = await transact([pay(bank)], (tx) => tx.call('bank.pay', { ...GIVEN, cents: 101 }));
+    // SQLITE_CONSTRAINT_CHECK, https://sqlite.org/rescode.html
+    expect(left).toMatchObject([
+      { phase: 'unresolved', why: 'sql_275', error: { message: expect.stringMatching(/CHECK/) } },
+    ]);
+  });
+
+  test.each<[object, string | undefined]>([
+    [{ code: '23514' }, 'sql_23514'],
+    [{ code: 'SQLITE_CONSTRAINT_CHECK' }, 'sql_sqlite_constraint_check'],
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 275 }, 'sql_275'],
+    [{ code: 'the value ada is no number' }, undefined],
+    [{ code: 23_514 }, undefined],
+    [{}, undefined],
+  ])('are told by what may be a code alone: %j', (error, why) => {
+    expect(refusal(Object.assign(new Error('no'), error))).toBe(why);
+  });
+
   test('are done all or none: where one is refused, so are those before it', async () => {
     await using bank = new Bank();
     const tool = pay(bank, { isPassing: () => false });
@@ -157,12 +178,53 @@ describe('statements', () => {
   });
 
   test('may not end the transaction that they stand in', async () => {
-    for (const text of ['COMMIT', '  rollback', 'BEGIN IMMEDIATE', 'savepoint x', 'End']) {
+    for (const text of ['COMMIT', '  rollback', 'BEGIN IMMEDIATE', 'savepoint x', 'End', '/* c */ COMMIT', ';COMMIT']) {
       await using bank = new Bank();
       const tool = pay(bank, { statements: () => [{ text: "INSERT INTO booking (what) VALUES ('pay')" }, { text }] });
       const { left } = await transact([tool], (tx) => tx.call('bank.pay', GIVEN));
       expect([text, left.map(({ phase }) => phase), bank.bookings('pay')]).toEqual([text, ['unresolved'], 0]);
     }
+  });
+
+  test('that end it all the same leave it in doubt, whether they act at once or not, and are not done twice', async () => {
+    for (const [delivery, heldMs] of [['buffered'], ['buffered', 10_000], ['externalised']] as const) {
+      await using bank = new Bank();
+      // As a procedure may, which does so in a word of its own.
+      const connection = {
+        ...bank.connect(),
+        query: (text: string, values: readonly SqlValue[]) =>
+          bank.connect().query(text === 'CALL tidy()' ? 'COMMIT' : text, values),
+      };
+      const database = { connect: () => connection, ...(heldMs === undefined ? {} : { heldMs }) };
+      const statements = () => [{ text: "INSERT INTO booking (what) VALUES ('pay')" }, { text: 'CALL tidy()' }];
+      const result = () => 1;
+      const tool = pay(bank, { database, statements, delivery, result });
+      const { left, error, isCommitted } = await transact([tool], (tx) => tx.call(tool.name, GIVEN), { retries: 2 });
+      const isTold = heldMs !== undefined || delivery === 'externalised';
+      expect([error?.code, isCommitted]).toEqual(isTold ? ['outcome_unknown', false] : [undefined, true]);
+      // What is held has said so before there was anything to look at.
+      expect(left.map(({ phase }) => phase)).toEqual(heldMs === undefined ? ['in_doubt'] : []);
+      expect(bank.bookings('pay')).toBe(1);
+    }
+  });
+
+  test('that end it while it is held are not done anew by a body that goes on', async () => {
+    await using bank = new Bank();
+    const query = (text: string, values: readonly SqlValue[]) =>
+      bank.connect().query(text === 'CALL tidy()' ? 'COMMIT' : text, values);
+    const connection = { ...bank.connect(), query };
+    const database = { connect: () => connection, heldMs: 10_000 };
+    const tidy = sqlTool({
+      ...{ name: 'bank.tidy', input: z.strictObject({}), writes: ['db:sqlite:bank:x'], database },
+      statements: () => [{ text: 'CALL tidy()' }],
+    });
+    const { left, isCommitted } = await transact([pay(bank, { database }), tidy], async (tx) => {
+      await tx.call('bank.pay', GIVEN);
+      for (const name of ['bank.tidy', 'bank.pay'])
+        expect(await tx.call(name, name === 'bank.pay' ? GIVEN : {}).catch(({ code }) => code)).toBe('outcome_unknown');
+    });
+    expect([isCommitted, left.map(({ phase }) => phase)]).toEqual([true, ['unresolved']]);
+    expect([bank.cents(), bank.bookings('pay')]).toEqual([[70, 30], 1]);
   });
 
   test('take values as values', async () => {
@@ -237,6 +299,7 @@ test('a crash at any step leaves all of it once, or nothing', async () => {
 test.each<[string, object, string]>([
   ['no database', { database: undefined }, 'database'],
   ['a database that is none', { database: {} }, 'database'],
+  ['values named as nobody does', { database: { connect: () => 0, placeholders: ':1' } }, 'placeholders'],
   ['no statements', { statements: ['DELETE'] }, 'statements'],
   ['no writes', { writes: undefined }, 'writes'],
   ['a scope that does not parse', { writes: ['db::x'] }, 'does not parse'],

@@ -19,7 +19,10 @@ import { transact } from './transact.ts';
 
 /** Statements on the caller's database as a tool. */
 export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'reads' | 'plan' | 'cost' | 'channel'> {
+  extends Pick<
+    ToolSpec<Schema>,
+    'name' | 'description' | 'input' | 'reads' | 'plan' | 'cost' | 'channel' | 'sensitive' | 'parallel'
+  > {
   readonly writes: NonNullable<ToolSpec<Schema>['writes']>;
   readonly database: SqlDatabase;
   /** What is done, in one transaction of the database with all else that is held for it. */
@@ -42,6 +45,8 @@ const OPTIONS = z.strictObject({
   writes: scopes.optional(),
   plan: callback.optional(),
   cost: callback.optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
   database: sqlDatabase,
   statements: callback,
   result: callback.optional(),
@@ -61,7 +66,8 @@ const OPTIONS = z.strictObject({
 export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SqlToolOptions;
   const { name, description, input, reads, writes, plan, cost, undo, channel, delivery = 'buffered' } = read;
-  const part = new SqlPart(read);
+  const { sensitive, parallel } = read;
+  const part = new SqlPart({ ...read, placeholders: read.database.placeholders });
   return declareTool({
     name,
     input,
@@ -72,6 +78,8 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
     ...(plan === undefined ? {} : { plan }),
     ...(cost === undefined ? {} : { cost }),
     ...(channel === undefined ? {} : { channel }),
+    ...(sensitive === undefined ? {} : { sensitive }),
+    ...(parallel === undefined ? {} : { parallel }),
     ...(undo === undefined
       ? {}
       : {

@@ -1,6 +1,8 @@
-import { type Call, DidNothing } from '#effects';
+import { type Call, DidNothing, NoAnswer } from '#effects';
 import { EFFECTS_TABLE, type EffectRow, type EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
+import { refusal } from './refusal.ts';
+import { TransactionEnded } from './still-open.ts';
 import { cutOffWith, rollBack, type Use, used } from './use.ts';
 
 /** What is done under a key, once. */
@@ -73,6 +75,7 @@ async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (Effe
   } catch (error) {
     // Where even this fails, the connection goes, and its transaction with it: nothing was committed.
     await rollBack(use);
+    if (error instanceof TransactionEnded) throw error;
     throw nothing(at === undefined ? works : [at], error);
   }
   try {
@@ -80,7 +83,8 @@ async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (Effe
     return found;
   } catch (error) {
     // It may have come after the deed. Who has the connection still can ask.
-    if (!(await rollBack(use))) throw error;
+    if (!(await rollBack(use)))
+      throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
     const known = await rowsOf(works, rows);
     if (works.every((work, i) => work.isDone(known[i]))) return known;
     throw nothing(works, error);
@@ -106,8 +110,9 @@ function nothing(works: readonly SqlWork[], error: unknown): DidNothing {
   const [work, ...others] = works as [SqlWork, ...SqlWork[]];
   const key = others.length === 0 ? work.call.key : undefined;
   const what = error instanceof Error ? error.message : 'the database refused it';
+  const why = refusal(error);
   if (error instanceof DidNothing)
-    return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error });
+    return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error, why });
   const final = works.every(({ isPassing }) => !isPassing(error));
-  return new DidNothing(what, { final, key, cause: error });
+  return new DidNothing(what, { final, key, cause: error, why });
 }

@@ -246,6 +246,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         at: ['/by'],
         entries: [trajectory.head],
         beliefs: [{ space: 's', subject: 'x', predicate: 'p' }],
+        transactions: [],
         reason: 'r',
         writ: writId(worker),
         principal: 'agent',
@@ -358,6 +359,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{}]),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
+  madeElsewhere: on(({ store }) => runtime.madeElsewhere(store), []),
   verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
 };
 

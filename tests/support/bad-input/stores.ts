@@ -84,7 +84,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
     holdEffects: on(async (store, signal) => (await store.holdEffects(signal)).release(), new AbortController().signal),
     logEffects: on((store, write, blobs) => store.logEffects(write, blobs), effects, [blob]),
-    openEffects: none,
+    openEffects: on((store, page) => store.openEffects(page), { after: 7, limit: 2, trajectoryId: 't' }),
     listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
     effectsOf: on((store, epoch) => store.effectsOf(epoch), 1),
     effectKey: on((store, key) => store.effectKey(key), first.id),

@@ -109,7 +109,9 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   mailResolver: exempt('is given scopes by the runtime, which has read them'),
   'new BranchFolders': takes(
     (options) => new branches.BranchFolders(options),
-    () => [{ root: newFolder(), name: 'files', leaveOut: ['.git'], env: { PATH: '/bin' }, outputMax: 10 }],
+    () => [
+      { root: newFolder(), name: 'files', leaveOut: ['.git'], env: { PATH: '/bin' }, outputMax: 10, sensitive: true },
+    ],
   ),
   'BranchFolders.speculate': exempt('is given a transaction and functions: the runtime’s, and the caller’s own code'),
   'BranchFolders.sweep': exempt('no arguments'),
@@ -132,7 +134,16 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   apiScope: takes(http.apiScope, ['https://h.example/a']),
   fileTools: takes(
     fileTools as never,
-    () => [{ root: newFolder(), name: 'files', delivery: 'buffered', bytesMax: 1_000, disk: (disk: unknown) => disk }],
+    () => [
+      {
+        root: newFolder(),
+        name: 'files',
+        delivery: 'buffered',
+        bytesMax: 1_000,
+        sensitive: true,
+        disk: (disk: unknown) => disk,
+      },
+    ],
     { '0.disk': PORT },
   ),
   fileResolver: takes(fileResolver as never, () => [newFolder()]),
@@ -142,7 +153,11 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     () => [
       {
         name: 'make',
-        command: ['make'],
+        command: ['make', '{what}'],
+        input: input(),
+        mayBeOptions: ['what'],
+        sensitive: true,
+        parallel: true,
         class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
         writes: ['fs:/x'],
         cwd: '/',

@@ -5,6 +5,7 @@
 import {
   type Decision,
   type EffectClass,
+  type EffectPhase,
   type EffectRecord,
   isPivot,
   type Knowing,
@@ -14,6 +15,7 @@ import {
   SharedWork,
   TRIES,
   type TransactionState,
+  togetherBy,
   unfinished,
 } from '#effects';
 import { Invariants } from './invariants.ts';
@@ -32,6 +34,7 @@ import {
   type Plan,
   type PlannedEffect,
   type Running,
+  type Together,
   type Trouble,
   unbegun,
   type World,
@@ -55,6 +58,10 @@ export interface Rules {
   readonly kept: (claims: readonly Held[]) => readonly Held[];
   /** Whether its claims are free before it has ended. */
   readonly isFree: (state: TransactionState) => boolean;
+  /** What is called, or undone, in one step with an effect, of all that might be. */
+  readonly oneStep: (ns: readonly number[], n: number, how: 'call' | 'undo') => readonly number[];
+  /** What the log is told of one that did nothing since another one was refused. */
+  readonly spared: (n: number) => EffectRecord;
   /** Whether a call that is under way may reach its sink when another process goes on with it. */
   readonly comesLate: (kind: EffectClass) => boolean;
   /** Whether what is written by who has lost its membership is refused. */
@@ -71,6 +78,8 @@ export const RULES: Rules = {
   claims: (claims) => claims,
   kept: (claims) => claims,
   isFree: () => false,
+  oneStep: (ns) => ns,
+  spared: (n) => ({ is: 'absent', n }),
   comesLate: ({ sink }) => sink === 'keyed',
   isFenced: true,
 };
@@ -136,12 +145,12 @@ function small(n: number): object {
 /** JSON, and for attempts, of which there are most, what is made faster. */
 function textOf(part: object, numberOf: (part: object) => number): string {
   if (!('order' in part)) return JSON.stringify(part);
-  const { state, body, flight, order, claims, answers, acts, again, plan, ...more } = part as Running;
+  const { state, body, flight, order, claims, answers, acts, decided, again, plan, ...more } = part as Running;
   const { retries, member, epoch, isLogged, isCommitted, isEnded, isLeft, wasLeft, ...none } = more;
   none satisfies Record<string, never>;
   const flags = +isLogged + 2 * +isCommitted + 4 * +isEnded + 8 * +isLeft + 16 * +wasLeft;
   const memory = [body, flight, again].map((each) => (each === null ? '' : numberOf(each)));
-  const log = [state, order, claims, answers, acts].map(numberOf);
+  const log = [state, order, claims, answers, acts, decided].map(numberOf);
   return `attempt ${plan},${retries},${member},${epoch},${flags},${log},${memory}`;
 }
 
@@ -222,7 +231,8 @@ class Model {
     if (!isIn || !view.isMine(running.epoch)) return [];
     if (running.body === null && !running.isLogged)
       return [{ what: `${tx} was not logged`, to: this.#ended(this.#world, tx) }];
-    const step = this.#rules.nextStep(running.state, knowing(running));
+    if (running.flight?.stage === 'given up') return [this.#giveUp(tx, running.flight)];
+    const step = this.#rules.nextStep(running.state, this.#knowing(running));
     switch (step.do) {
       case 'nothing':
         return [];
@@ -230,11 +240,14 @@ class Model {
         return [this.#log(tx, step.record)];
       case 'call':
       case 'undo': {
-        const to = this.#with(tx, { flight: { n: step.n, how: step.do, stage: 'sent' } });
-        return [{ what: `${tx}.${step.n} is sent again`, to }, ...this.#silent(tx, step.n)];
+        const ns = this.#oneStep(running, step.n, step.do);
+        return [
+          { what: `${tx}.${ns} is sent again`, to: this.#sent(tx, running.state, ns, step.do) },
+          ...this.#silent(tx, ns),
+        ];
       }
       case 'ask':
-        return [this.#ask(tx, step.n), ...this.#silent(tx, step.n)];
+        return [this.#ask(tx, step.n), ...this.#silent(tx, [step.n])];
       case 'propose':
         return this.#propose(tx);
       case 'wait':
@@ -322,11 +335,43 @@ class Model {
     return next;
   }
 
+  /** What this process knows beside the log. */
+  #knowing({ body, flight, plan, order }: Running): Knowing {
+    const known: Knowing = {
+      hasBody: body !== null,
+      isUnderWay: (n) => flight?.ns.includes(n) === true,
+      tries: TRIES,
+    };
+    const { steps } = this.#plans[plan]!;
+    const together = togetherBy(order.map((at) => AT[(steps[at] as PlannedEffect).with ?? 'alone']));
+    return together === undefined ? known : { ...known, together };
+  }
+
+  /** What is done in one step with an effect, as the runtime calls it. */
+  #oneStep(running: Running, n: number, how: 'call' | 'undo'): readonly number[] {
+    const { together } = this.#knowing(running);
+    if (together === undefined) return [n];
+    const all = together(n).filter((each) => WITH[how].has(running.state.effects[each]!.phase));
+    return this.#rules.oneStep(all, n, how);
+  }
+
+  #sent(tx: number, state: TransactionState, ns: readonly number[], how: 'call' | 'undo'): World {
+    this.#holds.sends(this.#world, tx, ns, how);
+    return this.#with(tx, { state, flight: { ns, how, stage: 'sent' } });
+  }
+
   /** Nobody is asked any more. */
-  #silent(tx: number, n: number): Next[] {
+  #silent(tx: number, ns: readonly number[]): Next[] {
     if (!this.#world.left.silences) return [];
-    const { what, to } = this.#log(tx, { is: 'in_doubt', n });
+    const { what, to } = this.#giveUp(tx, { ns, how: 'call', stage: 'given up' });
     return [{ what, to: { ...less(to, 'silences'), wasSilent: true } }];
+  }
+
+  /** That is said of each by itself. */
+  #giveUp(tx: number, flight: Flight): Next {
+    const [n, ...ns] = flight.ns as [number, ...number[]];
+    const { what, to } = this.#log(tx, { is: 'in_doubt', n });
+    return { what, to: put(to, tx, { flight: ns.length === 0 ? null : { ...flight, ns } }) };
   }
 
   #leave(tx: number): Next {
@@ -371,10 +416,16 @@ class Model {
   }
 
   #decided(world: World, tx: number, n: number, as: Decision, how: string): Next {
-    const { state, order, epoch, member } = world.running[tx]!;
+    const { state, order, epoch, member, plan, decided } = world.running[tx]!;
     const { fence } = world.members[member]!.view;
     const owned = this.#say(less(world, 'decisions'), tx, { is: 'own', epoch, fence });
-    const to = put(owned, tx, { isLeft: false, state: this.#rules.recorded(state, { is: 'resolved', n, as }) });
+    const step = order[n]!;
+    const isOfSeveral = (this.#plans[plan]!.steps[step] as PlannedEffect).with !== undefined;
+    const to = put(owned, tx, {
+      isLeft: false,
+      state: this.#rules.recorded(state, { is: 'resolved', n, as }),
+      ...(isOfSeveral && as !== 'retry' && { decided: [...new Set([...decided, step])].sort() }),
+    });
     return { what: `a person says that ${tx}.${order[n]} is ${as}${how}`, to };
   }
 
@@ -423,7 +474,7 @@ class Model {
         state: this.#rules.recorded(state, { is: 'intended', class: kind }),
         isLogged: true,
         order: [...order, body.at],
-        flight: { n: order.length, how: 'call', stage: 'sent' },
+        flight: { ns: [order.length], how: 'call', stage: 'sent' },
       }),
     }));
   }
@@ -506,7 +557,8 @@ class Model {
   }
 
   #log(tx: number, record: EffectRecord): Next {
-    const { state } = this.#world.running[tx]!;
+    const running = this.#world.running[tx]!;
+    const { state } = running;
     const to = this.#rules.recorded(state, record);
     const what = `${tx} logs ${record.is}${'n' in record ? ` ${record.n}` : ''}`;
     if (record.is === 'settled' || record.is === 'aborted')
@@ -515,7 +567,10 @@ class Model {
     if (record.is !== 'applying' && record.is !== 'undoing')
       return { what, to: this.#with(tx, { state: to, ...(record.is === 'aborting' && { body: null }) }), isPrivate };
     const how = record.is === 'applying' ? 'call' : 'undo';
-    return { what, to: this.#with(tx, { state: to, flight: { n: record.n, how, stage: 'sent' } }), isPrivate };
+    const ns = this.#oneStep(running, record.n, how);
+    const others = ns.filter((n) => n !== record.n && state.effects[n]!.phase !== record.is);
+    const all = others.reduce((before, n) => this.#rules.recorded(before, { is: record.is, n }), to);
+    return { what: others.length === 0 ? what : `${what} and ${others}`, to: this.#sent(tx, all, ns, how), isPrivate };
   }
 
   /** Nothing takes what is in memory any more, and nobody but its own process has to do with an attempt. */
@@ -544,31 +599,37 @@ class Model {
   /** What becomes of a call, and what its answer leads to. */
   #fly(tx: number): Next[] {
     const { flight, state, order, body } = this.#world.running[tx]!;
-    const { n, how, stage } = flight!;
-    const name = `${tx}.${order[n]} ${how}`;
+    const { ns, how, stage } = flight!;
+    const steps = ns.map((n) => order[n]!);
+    const name = `${tx}.${steps} ${how}`;
     if (stage !== 'sent') {
-      const record = answered(flight!, state);
-      const goesOn = record.is === 'executed' && body !== null;
+      const records = answered(flight!, state, this.#rules.spared);
+      const goesOn = records[0]!.is === 'executed' && body !== null;
       const to = {
-        state: this.#rules.recorded(state, record),
+        state: records.reduce((before, record) => this.#rules.recorded(before, record), state),
         flight: null,
         ...(goesOn && { body: { ...body, at: body.at + 1 } }),
       };
-      return [{ what: `${name}: logged ${record.is}`, to: this.#with(tx, to), isPrivate: this.#isCalm }];
+      const said = records.map(({ is }) => is).join(' and ');
+      return [{ what: `${name}: logged ${said}`, to: this.#with(tx, to), isPrivate: this.#isCalm }];
     }
     const { left } = this.#world;
-    const done = this.#acted(this.#world, tx, order[n]!, how);
-    const next: Next[] = [{ what: `${name}: happens`, to: put(done, tx, { flight: { n, how, stage: 'done' } }) }];
+    const done = this.#actedAll(this.#world, tx, steps, how);
+    const next: Next[] = [{ what: `${name}: happens`, to: put(done, tx, { flight: { ns, how, stage: 'done' } }) }];
     if (left.losses > 0) {
       next.push({ what: `${name}: happens, its answer is lost`, to: less(put(done, tx, { flight: null }), 'losses') });
       next.push({ what: `${name}: is lost`, to: less(this.#with(tx, { flight: null }), 'losses') });
     }
     // A sink with keys answers again as it did, when it has done it.
-    const refused = (stage: Flight['stage']): World => this.#with(tx, { flight: { n, how, stage } });
-    if (left.refusals > 0 && done !== this.#world)
-      next.push({ what: `${name}: refused`, to: less(refused('refused'), 'refusals') });
-    if (left.finals && done !== this.#world && how === 'call')
-      next.push({ what: `${name}: refused for good`, to: less(refused('refused for good'), 'finals') });
+    const refuse = (stage: 'refused' | 'refused for good', kind: 'refusals' | 'finals'): void => {
+      // For all of them, or since it is so for one.
+      for (const of of ns.length === 1 ? [undefined] : [undefined, ...ns]) {
+        const to = this.#with(tx, { flight: { ns, how, stage, ...(of !== undefined && { of }) } });
+        next.push({ what: `${name}: ${stage}${of === undefined ? '' : ` for ${order[of]}`}`, to: less(to, kind) });
+      }
+    };
+    if (left.refusals > 0 && done !== this.#world) refuse('refused', 'refusals');
+    if (left.finals && done !== this.#world && how === 'call') refuse('refused for good', 'finals');
     return next;
   }
 
@@ -584,6 +645,14 @@ class Model {
       ...(goesOn && { body: { ...body, at: body.at + 1 } }),
     };
     return { what: `${tx}.${order[n]}: the sink says ${is}`, to: this.#with(tx, to), isPrivate: this.#isCalm };
+  }
+
+  /** What is one step is seen all at once. */
+  #actedAll(world: World, tx: number, steps: readonly number[], how: 'call' | 'undo'): World {
+    const inOrder = how === 'call' ? steps : steps.toReversed();
+    const to = inOrder.reduce((before, step) => this.#acted(before, tx, step, how), world);
+    this.#holds.seen(to, tx);
+    return to;
   }
 
   /** A sink with keys does it once. */
@@ -645,20 +714,20 @@ class Model {
     if (members.length === 1) return ghosts;
     const mine = running.flatMap(({ member, flight, order, plan }, tx) => {
       if (member !== m || flight?.stage !== 'sent') return [];
-      const step = order[flight.n]!;
-      const { class: kind } = this.#plans[plan]!.steps[step] as PlannedEffect;
-      return this.#rules.comesLate(kind) ? [{ tx, step, how: flight.how }] : [];
+      const steps = flight.ns.map((n) => order[n]!);
+      const { class: kind } = this.#plans[plan]!.steps[steps[0]!] as PlannedEffect;
+      return this.#rules.comesLate(kind) ? [{ tx, steps, how: flight.how }] : [];
     });
     return [...ghosts, ...mine];
   }
 
   #land(i: number): Next {
     const { ghosts } = this.#world;
-    const { tx, step, how } = ghosts[i]!;
+    const { tx, steps, how } = ghosts[i]!;
     const rest = { ...this.#world, ghosts: ghosts.toSpliced(i, 1) };
     // What it did is known and over: the sink has the key.
-    const to = rest.running[tx]!.isEnded ? rest : this.#acted(rest, tx, step, how);
-    return { what: `${tx}.${step} ${how}: comes late`, to };
+    const to = rest.running[tx]!.isEnded ? rest : this.#actedAll(rest, tx, steps, how);
+    return { what: `${tx}.${steps} ${how}: comes late`, to };
   }
 
   /** What is of a process that has ended is another one's. */
@@ -712,7 +781,8 @@ class Model {
     const running = rest.running[tx]!;
     if (this.#rules.isFenced || running.isEnded) return { what: `${what}, and is fenced`, to: rest };
     if (flight !== null) {
-      const to = this.#rules.recorded(running.state, answered(flight, state));
+      const records = answered(flight, state, this.#rules.spared);
+      const to = records.reduce((before, record) => this.#rules.recorded(before, record), running.state);
       return { what, to: put(rest, tx, { state: to }) };
     }
     const { steps } = this.#plans[running.plan]!;
@@ -733,16 +803,32 @@ class Model {
   }
 }
 
-function knowing({ body, flight }: Running): Knowing {
-  return { hasBody: body !== null, isUnderWay: (n) => flight?.n === n, tries: TRIES };
-}
+/** Places where several are one step, as tools name them. */
+const AT: Readonly<Record<Together | 'alone', { readonly together?: any }>> = {
+  a: { together: { at: {} } },
+  b: { together: { at: {} } },
+  alone: {},
+};
 
-/** What the log is told of an answer. */
-function answered({ n, stage }: Flight, { effects }: TransactionState): EffectRecord {
-  if (stage === 'refused for good') return { is: 'failed', n, final: true };
-  if (stage === 'refused') return { is: 'failed', n };
-  const { phase } = effects[n]!;
-  return { is: phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied', n };
+/** Phases of what is called, or undone, with another one. */
+const WITH: { readonly [how in 'call' | 'undo']: ReadonlySet<EffectPhase> } = {
+  call: new Set(['due', 'applying']),
+  undo: new Set(['executed', 'undoing']),
+};
+
+/** What the log is told of an answer to each. */
+function answered(
+  { ns, stage, of }: Flight,
+  { effects }: TransactionState,
+  spared: Rules['spared'],
+): readonly EffectRecord[] {
+  return ns.map((n): EffectRecord => {
+    const isRefused = stage === 'refused' || stage === 'refused for good';
+    if (isRefused && of !== undefined && of !== n) return spared(n);
+    if (isRefused) return stage === 'refused' ? { is: 'failed', n } : { is: 'failed', n, final: true };
+    const { phase } = effects[n]!;
+    return { is: phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied', n };
+  });
 }
 
 /** Without what is in memory. One that is late is forgotten with its body. */

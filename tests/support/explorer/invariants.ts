@@ -1,8 +1,17 @@
 /** What must hold, whatever happens: looked at at each step that could break it. */
-import { type EffectPhase, isLeft, isPivot, type TransactionState, unfinished } from '#effects';
+import { type EffectPhase, isLeft, isPivot, TRIES, type TransactionState, unfinished } from '#effects';
 import { type Held, meet, type Resource, resourcesOf } from './view.ts';
 import { Broken } from './walk.ts';
-import { type Body, isEffect, isLive, type Plan, type PlannedEffect, type Running, type World } from './world.ts';
+import {
+  type Body,
+  isEffect,
+  isLive,
+  type Plan,
+  type PlannedEffect,
+  type Running,
+  type Together,
+  type World,
+} from './world.ts';
 
 export class Invariants {
   readonly #plans: readonly Plan[];
@@ -23,12 +32,46 @@ export class Invariants {
     if (kind.reversibility === 'irreversible') {
       if (!running.isCommitted) this.#broken(`${name} can't be undone, and is not committed`);
       if (how === 'undo') this.#broken(`${name} is undone`);
-      if (!isLast(running)) this.#broken(`${name} is not last`);
+      if (!this.#isLast(running)) this.#broken(`${name} is not last`);
     }
     if (isPivot(kind) && !isAfterAll(running, step))
       this.#broken(`${name} is the pivot, and something of it may still fail`);
     if (running.answers.includes('made')) this.#broken(`${tx} acts after what it did is answered for`);
     for (const at of resourcesOf(on)) this.#actsAt(world, tx, at);
+  }
+
+  /** Before calls are made, those in one step. Nothing is sent that was refused for good, or as often as is tried. */
+  sends(world: World, tx: number, ns: readonly number[], how: 'call' | 'undo'): void {
+    const running = world.running[tx]!;
+    const { effects } = running.state;
+    for (const n of ns) {
+      const name = `${tx}.${running.order[n]}`;
+      const { isFinal, failures } = effects[n]!;
+      if (how === 'call' && (isFinal === true || failures >= TRIES)) this.#broken(`${name} is sent again`);
+      const left = this.#waitsWith(running, n);
+      if (left !== undefined) this.#broken(`${name} is sent, and ${tx}.${running.order[left]} waits for a person`);
+    }
+  }
+
+  /** Whoever looks sees all that is one step, or nothing; but for what people have seen to by themselves. */
+  seen(world: World, tx: number): void {
+    const { plan, acts, decided } = world.running[tx]!;
+    const there = new Map<Together, boolean>();
+    for (const [at, step] of this.#plans[plan]!.steps.entries()) {
+      if (!isEffect(step) || step.with === undefined || step.loses === true || decided.includes(at)) continue;
+      const [calls, undos] = acts[at]!;
+      const is = calls > undos;
+      if ((there.get(step.with) ?? is) !== is) this.#broken(`a part of ${tx} at ${step.with} is seen`);
+      there.set(step.with, is);
+    }
+  }
+
+  /** Others that are one step with it, by their places in the log. */
+  #mates(running: Running, n: number): number[] {
+    const { order } = running;
+    const place = this.#effect(running, order[n]!).with;
+    if (place === undefined) return [];
+    return order.flatMap((step, at) => (at !== n && this.#effect(running, step).with === place ? [at] : []));
   }
 
   /** In the order of epochs, one after the other, and not where somebody younger has read. */
@@ -132,8 +175,9 @@ export class Invariants {
     if (phase !== undefined && (isLeft(phase) || phase === 'accepted')) return;
     const [calls, undos] = running.acts[step]!;
     const there = calls - undos;
-    // A pivot waits for what a person has to look at.
+    // A pivot waits for what a person has to look at, and so does what is one step with that.
     const isHeldUp = phase === 'due' && isStuck;
+    if (isStuck && !isHeldUp && n !== -1 && this.#waitsWith(running, n) !== undefined) return;
     const expected = this.isWanted(running, step) && phase !== 'undone' && !isHeldUp ? 1 : 0;
     if (there !== expected)
       this.#broken(`${running.plan}.${step} of epoch ${running.epoch} is there ${there} times, not ${expected}`);
@@ -156,6 +200,28 @@ export class Invariants {
     return state.effects.flatMap(({ phase }, n) => (isLeft(phase) ? [n] : []));
   }
 
+  /** Whether all that can be undone has been done, or is given up, or waits with what is. */
+  #isLast(running: Running): boolean {
+    return running.state.effects.every(
+      ({ phase }, n) =>
+        phase === 'applied' ||
+        wasLeft(phase) ||
+        this.#isForGood(running, n) ||
+        this.#waitsWith(running, n) !== undefined,
+    );
+  }
+
+  /** What is one step with what can't be undone can't be either, once it is done. */
+  #isForGood(running: Running, n: number): boolean {
+    const all = [n, ...this.#mates(running, n)];
+    return all.some((each) => running.state.effects[each]!.class.reversibility === 'irreversible');
+  }
+
+  /** One that waits for a person, of those that are one step with it. */
+  #waitsWith(running: Running, n: number): number | undefined {
+    return this.#mates(running, n).find((each) => isLeft(running.state.effects[each]!.phase));
+  }
+
   #effect({ plan }: Running, step: number): PlannedEffect {
     return this.#plans[plan]!.steps[step] as PlannedEffect;
   }
@@ -168,13 +234,6 @@ export class Invariants {
 /** Left to a person, or decided by one to be otherwise than the transaction would have it. */
 function wasLeft(phase: EffectPhase): boolean {
   return isLeft(phase) || phase === 'accepted' || phase === 'undone';
-}
-
-/** Whether all that can be undone has been done, or is given up. */
-function isLast({ state }: Running): boolean {
-  return state.effects.every(
-    ({ class: { reversibility }, phase }) => reversibility === 'irreversible' || phase === 'applied' || wasLeft(phase),
-  );
 }
 
 /** Whether all else has ended, by itself or as a person has decided. */

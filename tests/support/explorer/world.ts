@@ -8,7 +8,11 @@ export interface PlannedEffect {
   readonly on: Place;
   /** Of a branch that is not chosen in the end. */
   readonly loses?: true;
+  /** The place where it is one step with all others of its transaction that have the same. */
+  readonly with?: Together;
 }
+
+export type Together = 'a' | 'b';
 
 export type PlannedStep =
   | PlannedEffect
@@ -54,11 +58,14 @@ export interface Trouble {
   readonly lapses?: number;
 }
 
-/** A call under way. */
+/** A call under way, or one of several that are one step. */
 export interface Flight {
-  readonly n: number;
+  readonly ns: readonly number[];
   readonly how: 'call' | 'undo';
-  readonly stage: 'sent' | 'done' | 'refused' | 'refused for good';
+  /** `given up`: nobody waits for it any more, which is yet to be said of these. */
+  readonly stage: 'sent' | 'done' | 'refused' | 'refused for good' | 'given up';
+  /** Of several that are refused: the one for which they are; without it, that is so for all. */
+  readonly of?: number;
 }
 
 /** What a body has in memory. */
@@ -101,6 +108,8 @@ export interface Running {
   readonly wasLeft: boolean;
   /** How often each step was called and undone, by the sinks. */
   readonly acts: readonly (readonly [call: number, undo: number])[];
+  /** Steps of which a person has decided what they are, of those that are one with others. */
+  readonly decided: readonly number[];
   /** In memory, of whose it is. */
   readonly body: Body | null;
   readonly flight: Flight | null;
@@ -127,7 +136,7 @@ export interface Zombie {
 /** A call of a process that has ended, or has lost it, on its way to a sink. */
 export interface Ghost {
   readonly tx: number;
-  readonly step: number;
+  readonly steps: readonly number[];
   readonly how: 'call' | 'undo';
 }
 
@@ -157,6 +166,8 @@ export function isEffect(step: PlannedStep | undefined): step is PlannedEffect {
   return step !== undefined && 'class' in step;
 }
 
+const NONE: readonly number[] = [];
+
 /** What an attempt is before it has begun. */
 export function unbegun(plan: number, { steps }: Plan, claims: readonly Held[], retries: number): Running {
   return {
@@ -173,6 +184,7 @@ export function unbegun(plan: number, { steps }: Plan, claims: readonly Held[], 
     isLeft: false,
     wasLeft: false,
     acts: steps.map(() => [0, 0]),
+    decided: NONE,
     body: null,
     flight: null,
     again: null,

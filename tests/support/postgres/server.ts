@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -6,6 +6,7 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeWorkshop, type Workshop } from './binaries.ts';
+import { makeCluster } from './cluster.ts';
 
 /** How long a start may take before it counts as failed. */
 const START_TIMEOUT_MS = 60_000;
@@ -130,11 +131,8 @@ export class PostgresServer {
   }
 
   #initialise({ settings = {}, files = () => ({}) }: ServerOptions): void {
-    const { folder, initdb, as } = this.#workshop;
-    if (as.uid !== undefined) chownSync(folder, as.uid, as.gid!);
-    const args = ['--no-sync', '--no-instructions', '--auth=trust', '--username=postgres', '--encoding=UTF8'];
-    const made = spawnSync(initdb, [...args, '--locale=C', '-D', this.#data], { cwd: folder, encoding: 'utf8', ...as });
-    if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
+    makeCluster(this.#workshop, this.#data);
+    const { as } = this.#workshop;
     const lines = Object.entries({ ...QUICK, ...settings }).map(([name, value]) => `${name} = '${value}'\n`);
     const all = { ...files(), 'postgresql.auto.conf': lines.join(''), 'pg_hba.conf': HBA };
     for (const [name, text] of Object.entries(all)) {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { sayableName, spaceOption } from '../../believing.ts';
-import { type ErasingOptions, erasedIn, withErasing } from '../../erasing.ts';
+import { type ErasingOptions, erasedIn, wholeBelief, withErasing } from '../../erasing.ts';
 import { withSharedOptions } from '../../options.ts';
 import { inSession } from '../../session.ts';
 
@@ -23,7 +23,7 @@ export function erase(command: Command): void {
         .addOption(spaceOption)
         .requiredOption('--subject <name>', 'of whom or what', sayableName)
         .option('--predicate <name>', 'only under this', sayableName)
-        .option('--claim <id>', 'only what one claim of it says'),
+        .option('--claim <id>', 'only what one claim of it says; 8 digits of its id do'),
     ),
   )
     .addHelpText(
@@ -31,17 +31,18 @@ export function erase(command: Command): void {
       '\nExample:\n  assize memory erase notes --space ward-3 --subject "patient 8" --reason "their wish" \\\n' +
         '    --domain ward.ts --key anchor.key\n\n' +
         'It is assize erase --believed, whose help says what is reached and what is not. What others have said of it is left\n' +
-        'and named: erase it there too. assize memory explain names claims.\n' +
+        'and named: erase it there too. assize memory explain shows claims.\n' +
         'Negative: it was rejected, or an open approval freezes what it would touch.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
         const { space, subject, predicate, claim } = options;
         const place = { ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
-        return erasedIn(session, options, trajectoryId, async () => ({
+        return erasedIn(session, options, trajectoryId, async (store) => ({
           at: [],
           entries: [],
-          beliefs: [{ space, subject, ...place }],
+          transactions: [],
+          beliefs: [await wholeBelief(store, trajectoryId, { space, subject, ...place })],
         }));
       }),
     );

@@ -1,6 +1,6 @@
 import type { Instant } from 'assize/canon';
 import type { FactRow } from 'assize/memory';
-import type { Explained, RecallQuery } from 'assize/runtime';
+import type { Explained } from 'assize/runtime';
 import type { Command } from 'commander';
 import { isPrefix, shortId } from '../../entries.ts';
 import { CliError, EXIT } from '../../errors.ts';
@@ -11,7 +11,7 @@ import { bold, dim, green, line, red } from '../../printable.ts';
 import { readingAssize } from '../../runtime.ts';
 import { inSession, type Session } from '../../session.ts';
 import { shortTime } from '../../summary.ts';
-import { type AboutOptions, about, given, systemOption, validOption } from './recall.ts';
+import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 
 interface Options extends AboutOptions {
   readonly fact?: string;
@@ -31,7 +31,7 @@ export function explain(command: Command): void {
           'how it came to a fact: its versions, its contradictions with all sides, and the entries it rests on',
         ),
     )
-      .option('--fact <id>', 'the fact of this id, or of its first 8 digits, as recall shows them')
+      .option('--fact <id>', 'the fact of this id, as recall shows it, or of its first 8 digits')
       .addOption(validOption)
       .addOption(systemOption),
   )
@@ -45,8 +45,15 @@ export function explain(command: Command): void {
       inSession((session, options: Options) =>
         session.withStore('readonly', async (store) => {
           const memory = readingAssize(store).memory(options.space, options.trajectory);
-          const query: RecallQuery = { limit: 10_000, ...given(options, 'subject', 'predicate', 'valid', 'system') };
-          const { facts } = await memory.recall(query);
+          // Who lost is meant by its id alone.
+          const kind = options.fact === undefined ? 'current' : 'all';
+          const about = given(options, 'subject', 'predicate', 'valid', 'system');
+          const { facts, isCut } = await memory.recall({ ...about, kind, limit: LIMIT_MAX });
+          if (isCut)
+            throw new CliError(
+              'ambiguous',
+              `More than ${LIMIT_MAX} facts are there, and which of them is meant is looked for in no more; say more of it, with --subject and --predicate.`,
+            );
           print(session, await memory.explain(oneOf(facts, options.fact)));
           return EXIT.ok;
         }),
@@ -56,10 +63,8 @@ export function explain(command: Command): void {
 
 /** The one that is meant; of its versions the latest. @throws CliError */
 function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
-  const meant = facts.filter(
-    ({ fact_id }) => id === undefined || fact_id === id || (id.length >= 8 && fact_id.startsWith(id)),
-  );
-  const exact = meant.filter(({ fact_id }) => fact_id === id);
+  const exact = facts.filter(({ fact_id }) => fact_id === id || shortFact(fact_id) === id);
+  const meant = facts.filter(({ fact_id }) => id === undefined || (id.length >= 8 && fact_id.startsWith(id)));
   const versions = exact.length > 0 ? exact : meant;
   const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
   if (ids.length === 1) return versions.at(-1)!;

@@ -53,12 +53,14 @@ export function importFacts(command: Command): void {
     .addHelpText(
       'after',
       '\nExample:\n  assize memory import letters.jsonl notes --space ward-3 --domain ward.ts --key anchor.key\n\n' +
-        'A line is {"subject":…,"predicate":…,"object":…} and may have "from", "to", "confidence" and "source". One without a source\n' +
+        'A line is {"subject":…,"predicate":…,"object":…} and may have "from", "to", "confidence" and "source"; open is without\n' +
+        'beginning, or without end. One without a source\n' +
         'gets one made of the file’s hash and the line’s number: an import that was cut off can be made again, and what was\n' +
         'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
         `${INSTANT_HELP}\n` +
         'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
-        '--batch 1 says which line that is for. Between lines of one batch there is no order: of those that contradict each other\n' +
+        '--batch 1 says which line that is for. One that no entry holds, because too much of it contradicts itself, is\n' +
+        'halved. Between lines of one batch there is no order: of those that contradict each other\n' +
         'any may win, unless the predicate has a strategy that tells them apart; with --batch 1 each comes after the one before.\n' +
         'Lines that wait since an import before are not put up again, and those of two imports\n' +
         'at once in the same batches are put up once.\n' +
@@ -125,11 +127,16 @@ async function imported(
 ): Promise<Done> {
   let [committed, commits, believed, lost] = [0, 0, 0, 0];
   const others: NotCommitted[] = [];
-  for (let first = 1; first <= file.length; first += batch) {
+  let [first, size] = [1, batch];
+  while (first <= file.length) {
     interruption.throwIfAborted();
-    const last = Math.min(first + batch - 1, file.length);
+    const last = Math.min(first + size - 1, file.length);
     const lines = claimsOf(file, first, last, space, trajectory);
     const { still, anew, ruling } = await saidOnce(lines, waiting, sayOnce);
+    if (isTooMuch(ruling) && lines.length > 1) {
+      size = Math.ceil(lines.length / 2);
+      continue;
+    }
     others.push(...inStretches(still));
     if (ruling?.ruling === 'committed') {
       commits += 1;
@@ -143,8 +150,14 @@ async function imported(
     }
     progress.report('lines imported', last, file.length);
     if (ruling?.ruling === 'frozen') break;
+    first = last + 1;
   }
   return { lines: file.length, committed, commits, believed, lost, others, isWhole: committed === file.length };
+}
+
+/** Whether it was rejected because no entry holds it; the half of it may be held. */
+function isTooMuch(ruling: Ruling | undefined): boolean {
+  return ruling?.ruling === 'rejected' && ruling.detail.startsWith('too_much_at_once:');
 }
 
 /** Lines of a batch that wait already, and the others, with what became of them, if there are any. */
@@ -235,14 +248,15 @@ function claimAt(
 
 function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): AssertInput & { source: string } {
   const valid = {
-    ...(from !== undefined && { from: instantOf(from) }),
-    ...(to !== undefined && { to: instantOf(to) }),
+    ...(from !== undefined && { from: from === 'open' ? OPEN_START : instantAt('from', from) }),
+    ...(to !== undefined && { to: to === 'open' ? OPEN_END : instantAt('to', to) }),
   };
   if (valid.from === undefined && valid.to !== undefined && valid.to <= systemClock.now())
     throw wrong('it ends in the past, and begins now; say with from since when it was so');
   for (const name of ['subject', 'predicate'] as const)
     if (said[name] !== said[name].normalize('NFC')) throw wrong(`its ${name} is not in Unicode's composed form (NFC)`);
   const { subject, predicate, object, confidence, source = made } = said;
+  if (source === '') throw wrong('its source is empty; say where it is from, or leave it out');
   return {
     subject,
     predicate,
@@ -251,6 +265,16 @@ function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): Ass
     ...(confidence !== undefined && { confidence }),
     ...(Object.keys(valid).length > 0 && { valid }),
   };
+}
+
+/** @throws CliError naming the member, as a line has two of them */
+function instantAt(member: 'from' | 'to', text: string): Instant {
+  try {
+    return instantOf(text);
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new CliError('bad_input', `/${member}: ${error.message}`, { cause: error });
+  }
 }
 
 /** Names what is one claim wherever it is said; the key of the store would give another name. @throws MemoryError for what is none */

@@ -44,7 +44,7 @@ const WAYS: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 const SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
 const SCORE_DIGITS = 4;
 /** As many as a recall gives. */
-const LIMIT_MAX = 10_000;
+export const LIMIT_MAX = 10_000;
 
 const kindOption = new Option(
   '--kind <kind>',

@@ -1,30 +1,39 @@
-import { generateKeys } from 'assize';
+import { generateKeys, type KeyPair } from 'assize';
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { writeNew } from '../../log-files.ts';
+import { isFile } from '../../module-file.ts';
 import { withSharedOptions } from '../../options.ts';
 import { line } from '../../printable.ts';
+import { readPrivateKey } from '../../private-key.ts';
 import { inSession, type SharedOptions } from '../../session.ts';
 
 export function key(command: Command): void {
   withSharedOptions(
     command
       .command('key')
-      .description('make a key that signs writs, and print its public half')
+      .description('make a key that signs writs, or take the one that is there, and print its public half')
       .argument('<file>', 'the private key: 64 hex digits'),
   )
     .addHelpText(
       'after',
-      'The private key is readable by its owner only. Whoever has it can pass on whatever was granted to it; the root of\n' +
+      'A key is never overwritten: of one that is there the public half is printed.\n' +
+        'The private key is readable by its owner only. Whoever has it can pass on whatever was granted to it; the root of\n' +
         'all is whose public key stands in <store file>.anchors.json.',
     )
     .action(
       inSession(async ({ json, out }, _options: SharedOptions, file: string) => {
-        const { publicKey, privateKey } = generateKeys();
-        writeNew(file, `${privateKey}\n`, 0o600);
-        if (json) out.document({ public_key: publicKey, private_file: file });
+        const isMade = !isFile(file);
+        const { publicKey } = isMade ? makeKey(file) : readPrivateKey(file);
+        if (json) out.document({ public_key: publicKey, private_file: file, made: isMade });
         else out.line(line`${publicKey}`);
         return EXIT.ok;
       }),
     );
+}
+
+function makeKey(file: string): KeyPair {
+  const key = generateKeys();
+  writeNew(file, `${key.privateKey}\n`, 0o600);
+  return key;
 }

@@ -1,0 +1,332 @@
+import { copyJson, type Json } from '#canon';
+import {
+  type Call,
+  DidNothing,
+  type EffectPayload,
+  type LogRecord,
+  type Mates,
+  NoAnswer,
+  type Tool,
+  togetherBy,
+  whyOf,
+} from '#effects';
+import type { BlobRef, Hash } from '#ledger';
+import type { Pause, Random } from '#oracle';
+import { Kept, saltsAt } from '../kept.ts';
+import { type Called, type How, isToldFirst, residueOf, unheardResidue } from './called.ts';
+import { makeTogether, withIt } from './calls-together.ts';
+import type { Coordination } from './coordination.ts';
+import type { Holdings } from './holdings.ts';
+import type { InFlight } from './in-flight.ts';
+import { Patience } from './patience.ts';
+import { readSalted } from './quarantine.ts';
+import type { RunLog } from './run-log.ts';
+import { TimeLimit } from './time-limit.ts';
+
+/** What calls are made with. */
+export interface CallPorts {
+  readonly coordination: Coordination;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly random: Random;
+  readonly pause: Pause;
+  /** Milliseconds after which the answer to a call is taken for lost, at most. */
+  readonly callMs: number;
+  /** Milliseconds that calls of a transaction may take for nothing, and pauses between them, in all. */
+  readonly patienceMs: number;
+  /** Calls of one effect that may fail, or be lost, before it is left to a person. */
+  readonly tries: number;
+  /** The text of a blob; undefined where it was erased. */
+  readonly blob: (hash: Hash) => Promise<string | undefined>;
+  readonly inFlight: InFlight;
+}
+
+/** Says that an effect waits for a person. */
+type Leave = (n: number, record: LogRecord & { readonly is: 'in_doubt' | 'unresolved' }) => Promise<void>;
+
+/** What a crash has left. */
+interface Left {
+  readonly effects?: Called[];
+  /** Effects that may have been called, although the log does not say so. */
+  readonly perhaps?: Set<number>;
+}
+
+/** Pauses between tries, in milliseconds: the first, how they grow, and the longest. */
+const PAUSE_MS = 10;
+const GROWTH = 4;
+const PAUSE_MAX_MS = 10_000;
+
+/** The effects of one transaction, and the calls that make them, undo them, and ask for them. What came of each goes into its log. */
+export class Calls {
+  readonly ports: CallPorts;
+  readonly log: RunLog;
+  readonly epoch: number;
+  readonly leave: Leave;
+  readonly effects: Called[];
+  /** What was done for its body where nobody else sees it yet, while that can be had. */
+  holdings: Holdings | undefined;
+  readonly #perhaps: Set<number> | undefined;
+  #failures: Map<number, unknown> | undefined;
+  /** Undefined before the first call. What a person has decided on is gone on with by another one. */
+  #patience: Patience | undefined;
+
+  constructor(ports: CallPorts, log: RunLog, epoch: number, leave: Leave, { effects = [], perhaps }: Left) {
+    this.ports = ports;
+    this.log = log;
+    this.leave = leave;
+    this.effects = effects;
+    this.epoch = epoch;
+    this.#perhaps = perhaps;
+  }
+
+  /** What is called together, by the tools that are here. */
+  get mates(): { readonly together?: Mates } {
+    const { tools } = this.ports;
+    const together = togetherBy(this.effects.map(({ tool }) => tools.get(tool)?.spec));
+    return together === undefined ? {} : { together };
+  }
+
+  /** Makes a call, or its compensation, and says what came of it; before it, if it has to be said, that it is made (`record`). */
+  async make(n: number, how: How, record?: LogRecord): Promise<boolean> {
+    if (!this.isReady(n) && !(await this.readBack(n))) return false;
+    const { together } = this.specOf(n);
+    if (together !== undefined) {
+      // As what is told is compared where they are called together.
+      const isHeld = how === 'call' && this.effects[n]!.told !== undefined;
+      const all = withIt(this, n, how);
+      if (all === undefined) return false;
+      if (all.length > 1 || isHeld) return makeTogether(this, all, how);
+    }
+    if (record !== undefined) {
+      if (isToldFirst(this.effects[n]!.class)) await this.log.write([record]);
+      else this.log.note(record);
+    }
+    const sure = this.ports.coordination.sure();
+    if (sure !== undefined) await sure;
+    if (this.isLostFor(n)) {
+      await this.leave(n, { is: 'in_doubt', n });
+      return true;
+    }
+    const effect = this.effects[n]!;
+    const spec = this.specOf(n);
+    const { input, answer = null } = effect;
+    if (how === 'undo' && spec.compensate === undefined) {
+      await this.leave(n, { is: 'unresolved', n, why: 'no_compensate' });
+      return true;
+    }
+    try {
+      if (how === 'call') {
+        const result = await this.#bounded(effect, (call) => spec.execute(input, call, []));
+        this.answered(n, (result ?? null) as Json);
+      } else {
+        const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
+        const residue = residueOf(effect.tool, undone);
+        this.undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
+      }
+    } catch (error) {
+      await this.#failed(n, error);
+    }
+    return true;
+  }
+
+  /** Asks the sink what became of a call, or of its compensation. */
+  async ask(n: number): Promise<boolean> {
+    if (!this.isReady(n) && !(await this.readBack(n))) return false;
+    await this.ports.coordination.sure();
+    const effect = this.effects[n]!;
+    const spec = this.specOf(n);
+    try {
+      const said = await this.#bounded(effect, (call) => spec.reconcile!(effect.input, call));
+      const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
+      // Asked after a compensation, what has happened stands still.
+      if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
+      else if (said.happened) this.answered(n, said.result);
+      else this.#absent(n);
+    } catch (error) {
+      // Nobody was told anything: as if the answer was lost, and asked again.
+      await this.#lose(n);
+      if (this.isLostFor(n)) {
+        this.noteFailure(n, error);
+        await this.leave(n, { is: 'in_doubt', n });
+      }
+    }
+    return true;
+  }
+
+  /** Whether the log need not have said of an effect that it was called, before a crash. */
+  mayHaveBeenCalled(n: number): boolean {
+    return this.#perhaps?.has(n) === true;
+  }
+
+  /** The first of those that may have been called although the log does not say so. */
+  get firstPerhaps(): number | undefined {
+    return this.#perhaps?.values().next().value;
+  }
+
+  /** What needs no record before it is called may have been, before a crash: it is gone on with as if it was. */
+  wasCalled(n: number): true {
+    this.#perhaps?.delete(n);
+    this.change(n, { isOpen: true });
+    this.log.note({ is: 'applying', n });
+    return true;
+  }
+
+  /** Whether too many answers were lost for another try. */
+  isLostFor(n: number): boolean {
+    return (this.effects[n]!.lost ?? 0) >= this.ports.tries;
+  }
+
+  /** What was thrown last, for an effect. */
+  failureOf(n: number): unknown {
+    return this.#failures?.get(n);
+  }
+
+  /** Why it is left to a person, as a code; undefined where its tool has said none. */
+  whyLeft(n: number, as: 'in_doubt' | 'unresolved'): string | undefined {
+    if (this.#failures?.has(n) === true) return whyOf(this.#failures.get(n));
+    // It was called before this process knew of it, or nobody could write down what it has answered.
+    return as === 'in_doubt' ? 'answer_lost' : undefined;
+  }
+
+  noteFailure(n: number, error: unknown): void {
+    this.#failures ??= new Map();
+    this.#failures.set(n, error);
+  }
+
+  change(n: number, more: Partial<Called>): void {
+    this.effects[n] = { ...this.effects[n]!, ...more };
+  }
+
+  specOf(n: number): Tool['spec'] {
+    return this.ports.tools.get(this.effects[n]!.tool)!.spec;
+  }
+
+  /** Whether there is all that a call of it takes. */
+  isReady(n: number): boolean {
+    const { tool, input } = this.effects[n]!;
+    return input !== undefined && this.ports.tools.has(tool);
+  }
+
+  /** Reads an effect back from its blobs. False where that, or its tool, can't be had. */
+  async readBack(n: number): Promise<boolean> {
+    const effect = this.effects[n]!;
+    if (!this.ports.tools.has(effect.tool)) return false;
+    const payload = (await this.#read(effect.payload)) as EffectPayload | undefined;
+    if (payload === undefined) return false;
+    const answer = effect.result === undefined ? null : await this.#read(effect.result);
+    if (answer === undefined) return false;
+    const { input, told } = payload;
+    this.effects[n] = { ...effect, input, answer, ...(told === undefined ? {} : { told }) };
+    return true;
+  }
+
+  answered(n: number, result: Json): void {
+    const is = this.log.state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
+    // First: an answer that can't be kept is none.
+    const ref = result === null ? undefined : this.kept(n, result);
+    const effect = { ...this.effects[n]!, answer: result, lost: 0, isOpen: false };
+    this.effects[n] = ref === undefined ? effect : { ...effect, result: ref };
+    this.log.later(ref === undefined ? { is, n } : { is, n, result: ref });
+  }
+
+  undone(n: number, residue: Json | undefined): void {
+    const ref = residue === undefined ? undefined : this.kept(n, residue);
+    this.change(n, { lost: 0, isOpen: false });
+    this.log.later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
+  }
+
+  /** Puts it where the log can name it. @throws CanonError for what is no JSON */
+  kept(n: number, value: Json): BlobRef {
+    const kept = new Kept(saltsAt(this.ports.random, this.effects[n]!.key));
+    const ref = kept.value(value, true) as BlobRef;
+    this.log.keep(kept.blobs);
+    return ref;
+  }
+
+  /** Before another try, after so many, the last of which has failed so. */
+  wait(times: number, failure?: unknown): Promise<void> {
+    const told = afterMsOf(failure);
+    const wished = Math.max(told, Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS));
+    const patience = this.#takePatience();
+    const longest = patience.of(2 * wished);
+    patience.lose(longest);
+    return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest);
+  }
+
+  /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
+  async patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+    const ms = this.#takePatience().of(wishedMs);
+    const limit = new TimeLimit(ms, this.ports.coordination.lost);
+    const { inFlight } = this.ports;
+    inFlight.made(limit);
+    try {
+      return await limit.bound(
+        () => make(limit.signal),
+        () => new NoAnswer(`it did not answer within ${ms} ms`, { why: 'too_slow' }),
+      );
+    } catch (error) {
+      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
+      throw error;
+    } finally {
+      inFlight.over(limit);
+      limit.end();
+    }
+  }
+
+  #bounded<T>({ key }: Called, make: (call: Call) => T | Promise<T>): Promise<T> {
+    return this.patiently(this.ports.callMs, (signal) => make({ key, signal, epoch: this.epoch }));
+  }
+
+  #takePatience(): Patience {
+    this.#patience ??= new Patience(this.ports.patienceMs);
+    return this.#patience;
+  }
+
+  /** What is left, and what was done about it, where its tool does something. */
+  async #mitigated(effect: Called, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
+    if (mitigate === undefined) return residue;
+    try {
+      const said = await this.#bounded(effect, (call) => mitigate(effect.input, residue, call));
+      return { mitigated: copyJson(said ?? null, { foreign: true }), residue };
+    } catch (cause) {
+      const why = `what was left could not be mitigated: ${(cause as Error)?.message}`;
+      // A blind sink would do again what has been undone.
+      const said = whyOf(cause);
+      if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });
+      throw said === undefined ? new Error(why, { cause }) : new NoAnswer(why, { cause, why: said });
+    }
+  }
+
+  async #failed(n: number, error: unknown): Promise<void> {
+    this.noteFailure(n, error);
+    if (!(error instanceof DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
+    const wasOpen = this.log.state.effects[n]!.phase === 'intended';
+    this.log.later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
+    // The body is told at once, and decides itself whether it tries again.
+    const { failures } = this.log.state.effects[n]!;
+    if (!wasOpen && !error.isFinal && failures < this.ports.tries) await this.wait(failures, error);
+  }
+
+  async #lose(n: number, error?: unknown): Promise<void> {
+    const lost = (this.effects[n]!.lost ?? 0) + 1;
+    this.change(n, { lost, isOpen: true });
+    if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.tries) await this.wait(lost, error);
+  }
+
+  /** It has not happened, or what it was to undo still stands. */
+  #absent(n: number): void {
+    // A try that came to nothing counts, also where it is the sink that says so.
+    const is = (this.effects[n]!.lost ?? 0) > 0 ? 'failed' : 'absent';
+    this.change(n, { lost: 0, isOpen: false });
+    this.log.later({ is, n });
+  }
+
+  #read(ref: BlobRef): Promise<Json | undefined> {
+    return readSalted(this.ports.blob, ref);
+  }
+}
+
+/** What its sink has told of when to try again; 0 where it has not, or what is no time. */
+function afterMsOf(failure: unknown): number {
+  const { afterMs = 0 } = failure instanceof DidNothing ? failure : {};
+  return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : 0;
+}

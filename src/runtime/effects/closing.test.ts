@@ -1,0 +1,122 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Delivery, Reversibility, Sink } from '#effects';
+import type { Assize, Transaction } from '#runtime';
+import type { Store } from '#stores';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { onEveryStore } from '../../../tests/support/stores.ts';
+
+// Whoever closes leaves nothing at work that others would do again, or that nobody would ever undo.
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+const options = { writ: writFor('alice'), writes: ['test:**'] };
+
+/** Each call waits until it may go on, from the first one on. */
+class Slow extends Steps {
+  readonly #called = Promise.withResolvers<void>();
+  readonly #goes = Promise.withResolvers<void>();
+  readonly called = this.#called.promise;
+  readonly go = this.#goes.resolve;
+
+  override async step(): Promise<void> {
+    this.#called.resolve();
+    await this.#goes.promise;
+  }
+}
+
+type Kind = readonly [Reversibility, Delivery];
+
+const toolsOf = (outside: Outside, [reversibility, delivery]: Kind) => [toolFor(outside, reversibility, delivery)];
+
+/** Enough for whatever would go on by itself. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+}
+
+async function settledOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => value,
+    (error) => error.code,
+  );
+}
+
+onEveryStore((stores) => {
+  async function stage(sink: Sink, kind: Kind) {
+    const place = stores.newPlace();
+    const store: Store = await place.open();
+    const steps = new Slow();
+    const outside = { sink: new OutsideSink(sink), steps };
+    const runtime = (tools = toolsOf(outside, kind)): Assize => runtimeOver(store, [tally], { tools });
+    const assize = runtime();
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const transact = (what: string): Promise<unknown> =>
+      trajectory.transaction({ ...options, name: what }, async (tx: Transaction) => {
+        await tx.call(kind.join('.'), { what });
+        tx.propose(COUNT);
+      });
+    return { store, steps, sink: outside.sink, assize, trajectory, transact, runtime };
+  }
+
+  describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) => {
+    test('what is called before the commit is waited for, and undone', async () => {
+      const { store, steps, sink, assize, transact, runtime } = await stage(sort, ['reversible', 'externalised']);
+      const made = settledOf(transact('acted'));
+      await steps.called;
+      const waiting = settledOf(transact('waiting'));
+      let isClosed = false;
+      const closed = assize.close().then(() => (isClosed = true));
+      await turns();
+      expect([isClosed, sink.log]).toEqual([false, []]);
+      steps.go();
+      await closed;
+      expect(sink.log.map(({ did, what }) => [did, what])).toEqual([
+        ['do', 'acted'],
+        ['undo', 'acted'],
+      ]);
+      expect(await Promise.all([made, waiting])).toEqual(['closed', 'closed']);
+      expect(await store.openEffects()).toEqual([]);
+      const before = sink.log.length;
+      const next = runtime();
+      expect(await next.recoverEffects()).toEqual([]);
+      await turns();
+      await next.close();
+      expect(sink.log).toHaveLength(before);
+    });
+
+    test('what is called after the commit is waited for, and done once', async () => {
+      const { store, steps, sink, assize, transact, runtime } = await stage(sort, ['irreversible', 'buffered']);
+      const made = transact('for good');
+      await steps.called;
+      let isClosed = false;
+      const closed = assize.close().then(() => (isClosed = true));
+      await turns();
+      expect(isClosed).toBe(false);
+      steps.go();
+      await closed;
+      expect(await made).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+      expect(await store.openEffects()).toEqual([]);
+      const next = runtime();
+      expect(await next.recoverEffects()).toEqual([]);
+      await next.close();
+      expect(sink.log.map(({ did, what }) => [did, what])).toEqual([['do', 'for good']]);
+    });
+  });
+
+  test('nothing begins any more, whatever it waits for', async () => {
+    const { sink, assize, trajectory, transact } = await stage('keyed', ['reversible', 'buffered']);
+    const { promise: never } = Promise.withResolvers<void>();
+    const hanging = settledOf(trajectory.transaction(options, () => never));
+    await turns();
+    await assize.close();
+    expect(await hanging).toBe('closed');
+    expect(await settledOf(transact('late'))).toBe('closed');
+    expect(sink.log).toEqual([]);
+  });
+
+  test('a body may close: it is not waited for', async () => {
+    const { assize, trajectory } = await stage('keyed', ['reversible', 'buffered']);
+    const closing = settledOf(trajectory.transaction(options, () => assize.close()));
+    expect(await closing).toBe('closed');
+  });
+});

@@ -1,0 +1,22 @@
+import type { EffectStore, LoggedTransaction } from '#ledger';
+
+/** Transactions that are read at once. */
+const PAGE = 100;
+
+/** All transactions of the effect log, or those of one trajectory, also those that have ended; the youngest first. */
+export async function* loggedTransactions(
+  store: EffectStore,
+  trajectoryId?: string,
+): AsyncGenerator<LoggedTransaction> {
+  let before: number | undefined;
+  for (;;) {
+    const page = await store.listEffects({
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+      ...(trajectoryId !== undefined && { trajectoryId }),
+    });
+    yield* page;
+    if (page.length < PAGE) return;
+    before = page.at(-1)!.epoch;
+  }
+}

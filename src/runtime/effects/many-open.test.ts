@@ -1,0 +1,65 @@
+/** However many transactions are open, what the log has of them is in memory for some of them at a time. */
+import { expect, onTestFinished, test } from 'vitest';
+import { bodyText, claimTexts, readClaim, recordsText } from '#effects';
+import type { LoggedTransaction, OpenEffectPage } from '#ledger';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver } from '../../../tests/support/runtime.ts';
+
+const OPEN = 1_203;
+
+class WatchedStore extends MemoryStore {
+  readonly pages: number[] = [];
+  /** Of how many it was asked for what the log has of them, at the same time. */
+  most = 0;
+  #asked = 0;
+
+  override async openEffects(page?: OpenEffectPage): Promise<LoggedTransaction[]> {
+    const open = await super.openEffects(page);
+    this.pages.push(open.length);
+    return open;
+  }
+
+  override async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    this.#asked += 1;
+    this.most = Math.max(this.most, this.#asked);
+    const logged = await super.effectsOf(epoch);
+    this.#asked -= 1;
+    return logged;
+  }
+}
+
+/** So many that a process was about to undo that is gone. */
+async function left(): Promise<WatchedStore> {
+  const store = new WatchedStore();
+  const assize = runtimeOver(store, [tally]);
+  for (const trajectoryId of ['t', 'other']) await assize.create(tally, { trajectoryId });
+  await assize.close();
+  const { fence, release } = await store.holdEffects();
+  const begun = Array.from({ length: OPEN }, (_, n) => {
+    const claims = claimTexts([readClaim('write', `test:p${n}`)]);
+    const body = bodyText({ transaction: `${n}`, principal: 'alice', writ_id: '0'.repeat(64), claims });
+    return { epoch: n + 1, trajectory_id: n % 2 === 0 ? 't' : 'other', body };
+  });
+  const record = recordsText([{ is: 'aborting', cause: 'crashed' }]);
+  await store.logEffects({ fence, begun, records: begun.map(({ epoch }) => ({ epoch, place: 0, record })) });
+  await release();
+  return store;
+}
+
+test('they are read in pages and looked at some at a time, and all are gone on with', async () => {
+  const store = await left();
+  const tool = toolFor(
+    { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'none' },
+    'reversible',
+    'buffered',
+  );
+  const assize = runtimeOver(store, [tally], { tools: [tool] });
+  onTestFinished(() => assize.close());
+  expect((await assize.effects()).map(({ epoch }) => epoch)).toEqual(Array.from({ length: OPEN }, (_, n) => n + 1));
+  expect((await assize.effects({ trajectoryId: 'other' })).length).toBe(Math.floor(OPEN / 2));
+  expect(await assize.recoverEffects()).toEqual([]);
+  expect(Math.max(...store.pages)).toBe(500);
+  expect(store.most).toBe(100);
+  expect(await store.openEffects()).toEqual([]);
+});

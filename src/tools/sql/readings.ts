@@ -1,0 +1,183 @@
+import type { SqlDatabase } from './port.ts';
+
+/** How a database tells where strings, comments and statements end. */
+interface Reading {
+  /** What may enclose a string or a name; it stands for itself within where it is doubled. */
+  readonly quotes: string;
+  /** In which of these a backslash takes away what the next character means. */
+  readonly escapedIn: string;
+  /** A comment may stand in a comment. */
+  readonly nests: boolean;
+  /** What a comment of one line begins with, and what ends it. */
+  readonly line: RegExp;
+  readonly lineEnd: RegExp;
+  /** `E'…'` has backslashes, and `$tag$ … $tag$` is a string. */
+  readonly isPostgres: boolean;
+  /** A comment of this form is run. */
+  readonly runs?: RegExp;
+}
+
+/** The lexical structure of PostgreSQL (manual, section 4.1), with `standard_conforming_strings`. */
+const POSTGRES: Reading = {
+  quotes: `'"`,
+  escapedIn: '',
+  nests: true,
+  line: /--/y,
+  lineEnd: /[\n\r]/g,
+  isPostgres: true,
+};
+
+/** SQLite takes the quotes of others too (“SQLite keywords”), and a bracket for a name. */
+const SQLITE: Reading = {
+  quotes: `'"\`[`,
+  escapedIn: '',
+  nests: false,
+  line: /--/y,
+  lineEnd: /\n/g,
+  isPostgres: false,
+};
+
+/** MySQL (manual, sections 11.1.1 and 11.7) with `ANSI_QUOTES`, and MariaDB. */
+const MYSQL: Reading = {
+  quotes: `'"\``,
+  escapedIn: `'`,
+  nests: false,
+  line: /#|--(?=[\s\p{Cc}]|$)/uy,
+  lineEnd: /\n/g,
+  isPostgres: false,
+  runs: /\/\*M?![0-9]*/y,
+};
+
+/** A word; or the digits of a number, which PostgreSQL has end where a letter comes. */
+const WORD = /[0-9][0-9_]*|[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y;
+const DOLLAR = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
+/** Between two parts of one string (PostgreSQL, section 4.1.2.1). */
+const CONTINUED = /\s*\n(?:\s|--[^\n\r]*[\n\r])*'/y;
+
+/** As much of a statement as says what it is. */
+const WORDS_MAX = 3;
+
+/**
+ * The statements of a text, as what reads it will find them: the first words of each, in lower case, without what is only comment. Where a
+ * database is not known by its placeholders, all that may be: what one takes for a comment another one runs.
+ */
+export function readingsOf(text: string, placeholders: SqlDatabase['placeholders']): readonly (readonly string[])[] {
+  const readings = placeholders === '$1' ? [POSTGRES] : [SQLITE, MYSQL, POSTGRES];
+  return readings.map((reading) => new Reader(text, reading).statements());
+}
+
+class Reader {
+  readonly #text: string;
+  readonly #reading: Reading;
+  #at = 0;
+
+  constructor(text: string, reading: Reading) {
+    this.#text = text;
+    this.#reading = reading;
+  }
+
+  statements(): string[] {
+    const found: string[] = [];
+    let words: string[] = [];
+    let isEmpty = true;
+    const end = (): void => {
+      if (!isEmpty) found.push(words.join(' '));
+      words = [];
+      isEmpty = true;
+    };
+    while (this.#at < this.#text.length) {
+      if (this.#skipsNothing()) continue;
+      if (this.#text[this.#at] === ';') {
+        this.#at++;
+        end();
+        continue;
+      }
+      isEmpty = false;
+      const word = this.#part();
+      if (word !== undefined && words.length < WORDS_MAX) words.push(word.toLowerCase());
+    }
+    end();
+    return found;
+  }
+
+  /** Whether there was a space or a comment. */
+  #skipsNothing(): boolean {
+    const { line, lineEnd, runs } = this.#reading;
+    if (this.#eats(/[\s\p{Cc}\ufeff]+/uy) !== undefined) return true;
+    if (this.#eats(line) !== undefined) {
+      this.#at = this.#after(lineEnd);
+      return true;
+    }
+    if (runs !== undefined && this.#eats(runs) !== undefined) return true;
+    if (!this.#text.startsWith('/*', this.#at)) return false;
+    this.#at = this.#afterComment();
+    return true;
+  }
+
+  #afterComment(): number {
+    const mark = /\/\*|\*\//g;
+    mark.lastIndex = this.#at + 2;
+    for (let depth = 1; depth > 0; ) {
+      const found = mark.exec(this.#text);
+      if (found === null) return this.#text.length;
+      if (found[0] === '*/') depth--;
+      else if (this.#reading.nests) depth++;
+      // `/*/` ends no comment that it begins; one that it doesn't begin, it ends.
+      else mark.lastIndex--;
+    }
+    return mark.lastIndex;
+  }
+
+  /** A string, a name, a word or a sign; what it is, of a word. */
+  #part(): string | undefined {
+    const { quotes, escapedIn, isPostgres } = this.#reading;
+    const sign = this.#text[this.#at]!;
+    if (quotes.includes(sign)) {
+      this.#at = this.#afterString(sign === '[' ? ']' : sign, escapedIn.includes(sign));
+      return undefined;
+    }
+    if (isPostgres) {
+      const tag = this.#eats(DOLLAR);
+      if (tag !== undefined) {
+        const end = this.#text.indexOf(tag, this.#at);
+        this.#at = end < 0 ? this.#text.length : end + tag.length;
+        return undefined;
+      }
+    }
+    const word = this.#eats(WORD);
+    if (word === undefined) this.#at++;
+    else if (isPostgres && word.toLowerCase() === 'e' && this.#text[this.#at] === "'") {
+      do this.#at = this.#afterString("'", true);
+      while (this.#continues());
+    }
+    return word;
+  }
+
+  /** A quote that is doubled ends a string and begins the next one, which comes to the same. */
+  #afterString(quote: string, isEscaped: boolean): number {
+    let at = this.#at + 1;
+    while (at < this.#text.length && this.#text[at] !== quote) at += isEscaped && this.#text[at] === '\\' ? 2 : 1;
+    return Math.min(at + 1, this.#text.length);
+  }
+
+  /** Whether a string with backslashes goes on, at a quote: that of it which is doubled, or one on another line. */
+  #continues(): boolean {
+    if (this.#text[this.#at] === "'") return true;
+    if (this.#eats(CONTINUED) === undefined) return false;
+    this.#at--;
+    return true;
+  }
+
+  #eats(what: RegExp): string | undefined {
+    what.lastIndex = this.#at;
+    const found = what.exec(this.#text)?.[0];
+    if (found === undefined) return undefined;
+    this.#at += found.length;
+    return found;
+  }
+
+  #after(what: RegExp): number {
+    what.lastIndex = this.#at;
+    return what.exec(this.#text) === null ? this.#text.length : what.lastIndex;
+  }
+}

@@ -1,0 +1,154 @@
+/** What is believed, changed by hand beside a trajectory that does not verify: what can be compared is, and what can't is named. */
+import { describe, expect, test } from 'vitest';
+import type { FactStore, LedgerStore } from '#ledger';
+import { type FsckReport, fsck, type Memory } from '#runtime';
+import { clinic } from '../support/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { onEveryDatabase, type Place } from '../support/stores.ts';
+
+const writ = writFor('nurse');
+
+/** Who changes which patient, one after the other. */
+const SAID = [
+  ['a', 'p1'],
+  ['a', 'p2'],
+  ['b', 'p1'],
+  ['b', 'p3'],
+  ['b', 'p4'],
+  ['c', 'p4'],
+  ['c', 'p1'],
+  ['c', 'p5'],
+] as const;
+const VERSIONS = { p1: 3, p2: 1, p3: 1, p4: 2, p5: 1 } as const;
+
+/** What was not compared: how far each partition is, and how far its entries were read. */
+type Left = Readonly<Record<string, readonly [version: number, readTo: number]>>;
+
+interface Damage {
+  readonly what: string;
+  /** Statements, where `b` has said this of `p1`. */
+  readonly sql: readonly string[];
+  readonly left: Left;
+  /** Whether one version more may be of an entry that nobody can read. */
+  readonly isInDoubt: boolean;
+  /** Of which all may be of such entries, so that one more is no wonder. */
+  readonly unknown?: string;
+}
+
+const AT = "WHERE trajectory = (SELECT key FROM trajectory WHERE name = 'b') AND seq =";
+/** `p1` at seq 1 of `b`, `p3` and `p4` behind it. */
+const DAMAGE: readonly Damage[] = [
+  {
+    what: 'an entry that can’t be read',
+    sql: [`UPDATE entry SET payload = payload || ' ' ${AT} 1`],
+    left: { p1: [3, 1], p3: [1, 0], p4: [2, 0] },
+    isInDoubt: true,
+  },
+  {
+    what: 'the last entry, which can’t be read',
+    sql: [`UPDATE entry SET payload = payload || ' ' ${AT} 3`],
+    left: { p4: [2, 0] },
+    isInDoubt: true,
+  },
+  {
+    what: 'an entry that is gone',
+    // What stands before the gap may have been put there as well.
+    sql: [`DELETE FROM entry ${AT} 2`],
+    left: { p3: [1, 0], p4: [2, 0] },
+    isInDoubt: true,
+    unknown: 'p3',
+  },
+  {
+    what: 'a text that is gone, of entries that all can be read',
+    sql: ["DELETE FROM blob WHERE text LIKE '%said by b%'"],
+    left: { p1: [3, 1], p3: [1, 0], p4: [2, 0] },
+    isInDoubt: false,
+  },
+];
+
+onEveryDatabase(({ kind, newPlace }) => {
+  /** Keeps versions from being set back, which the tests do. */
+  const TRIGGER =
+    kind === 'sqlite' ? 'DROP TRIGGER fact_partition_onwards' : 'DROP TRIGGER refuse_going_back ON fact_partition';
+
+  async function told(): Promise<Place> {
+    const place = newPlace();
+    const store = await place.open();
+    const clock = new HandClock();
+    const assize = runtimeOver(store, [clinic], { clock });
+    const memories = new Map<string, Memory>();
+    for (const trajectoryId of ['a', 'b', 'c']) {
+      const trajectory = await assize.create(clinic, { trajectoryId, writs: [writ] });
+      memories.set(trajectoryId, trajectory.memory({ space: 'ward', writ }) as unknown as Memory);
+    }
+    for (const [by, subject] of SAID) {
+      clock.forward(1_000_000);
+      await memories.get(by)!.assert({ subject, predicate: 'allergy', object: `said by ${by}` });
+    }
+    await store.close();
+    await place.sql(TRIGGER);
+    return place;
+  }
+
+  async function checked(place: Place): Promise<FsckReport> {
+    const store = (await place.open({ mode: 'readonly' })) as unknown as LedgerStore &
+      FactStore & { close(): Promise<void> };
+    const report = await fsck(store as never);
+    await store.close();
+    return report;
+  }
+
+  const differs = ({ faults }: FsckReport): boolean => faults.some(({ code }) => code === 'facts_differ');
+  const leftOf = ({ notCompared }: FsckReport): Left =>
+    Object.fromEntries(
+      (notCompared?.examples ?? []).map(({ subject, version, readTo }) => [subject, [version, readTo]]),
+    );
+
+  test('where all verify, all is compared, and a version that was set forward is found', async () => {
+    const place = await told();
+    expect(await checked(place)).toEqual(expect.not.objectContaining({ notCompared: expect.anything() }));
+    await place.sql("UPDATE fact_partition SET version = 2 WHERE subject = 'p2'");
+    const report = await checked(place);
+    expect([report.valid, differs(report), report.notCompared]).toEqual([false, true, undefined]);
+  });
+
+  describe.each(DAMAGE)('beside $what', ({ sql, left, isInDoubt, unknown }) => {
+    test('what its entries have changed is named as not compared, and nothing differs', async () => {
+      const place = await told();
+      await place.sql(...sql);
+      const report = await checked(place);
+      expect([report.valid, differs(report), leftOf(report)]).toEqual([false, false, left]);
+      expect(report.notCompared?.partitions).toBe(Object.keys(left).length);
+    });
+
+    test('a version that was set forward alone is found, in each partition', async () => {
+      const place = await told();
+      await place.sql(...sql);
+      for (const [subject, version] of Object.entries(VERSIONS))
+        for (const by of [1, 3]) {
+          await place.sql(`UPDATE fact_partition SET version = ${version + by} WHERE subject = '${subject}'`);
+          const report = await checked(place);
+          const isFound = by > 1 || subject !== unknown;
+          expect([subject, by, differs(report)]).toEqual([subject, by, isFound]);
+          expect(subject in leftOf(report)).toBe(!isFound);
+          await place.sql(`UPDATE fact_partition SET version = ${version} WHERE subject = '${subject}'`);
+        }
+    });
+
+    test('one that was set forward with its time is found where no unread entry can have made it, and else not compared', async () => {
+      const place = await told();
+      await place.sql(...sql);
+      // As many as can't be read, and more.
+      for (const [by, isFound] of [
+        [1, !isInDoubt],
+        [4, true],
+      ] as const) {
+        const set = `version = ${VERSIONS.p2 + by}, latest = '2090-01-01T00:00:00.000000Z'`;
+        await place.sql(`UPDATE fact_partition SET ${set} WHERE subject = 'p2'`);
+        const report = await checked(place);
+        expect([by, differs(report), 'p2' in leftOf(report)]).toEqual([by, isFound, !isFound]);
+        await place.sql(`UPDATE fact_partition SET version = ${VERSIONS.p2} WHERE subject = 'p2'`);
+      }
+    });
+  });
+});
