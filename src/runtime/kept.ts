@@ -11,7 +11,7 @@ import {
   store,
   storeSalted,
 } from '#ledger';
-import type { Random } from '#oracle';
+import { type Random, systemRandom } from '#oracle';
 import type { Sighting } from './intent.ts';
 import { randomHex } from './random-hex.ts';
 
@@ -30,10 +30,11 @@ export function drawnSalts(random: Random): Salting {
  * hash: with equal salts two equal texts were one, and to erase it here would erase it there. Two runtimes that were given the same
  * seed draw the same bytes, but nothing is written at one place by both: of those who follow one head of a trajectory one is accepted, and
  * two calls with one key are one call to their sink as well. It is still a function of the seed and of what was done: the same again makes
- * the same ledger.
+ * the same ledger. What the machine's own generator gives never comes again, and needs nothing of the place.
  */
 export function saltsAt(random: Random, ...place: readonly string[]): Salting {
   const drawn = drawnSalts(random);
+  if (random === systemRandom) return drawn;
   return () => hashText(plainText(['assize/salt/v1', drawn(), ...place])).slice(0, 2 * SALT_BYTES);
 }
 

@@ -57,7 +57,7 @@ async function sayMade(calls: Calls, ns: readonly number[], how: How): Promise<v
 }
 
 /** Each may take as long as it might by itself, as far as there is patience for it. */
-function callAll(calls: Calls, ns: readonly number[], how: How): Promise<readonly unknown[]> {
+async function callAll(calls: Calls, ns: readonly number[], how: How): Promise<readonly unknown[]> {
   const parts = ns.map((n) => calls.specOf(n).together!);
   const together = parts[0]!;
   const holding = how === 'call' ? calls.holdings?.take(together.at) : undefined;

@@ -21,7 +21,7 @@ import type { InFlight } from './in-flight.ts';
 import { Patience } from './patience.ts';
 import { readSalted } from './quarantine.ts';
 import type { RunLog } from './run-log.ts';
-import { TimeLimit } from './time-limit.ts';
+import { isPromise, TimeLimit } from './time-limit.ts';
 
 /** What calls are made with. */
 export interface CallPorts {
@@ -115,7 +115,8 @@ export class Calls {
     }
     try {
       if (how === 'call') {
-        const result = await this.#bounded(effect, (call) => spec.execute(input, call, []));
+        const calling = this.#bounded(effect, (call) => spec.execute(input, call, []));
+        const result = isPromise(calling) ? await calling : calling;
         this.answered(n, (result ?? null) as Json);
       } else {
         const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
@@ -252,27 +253,38 @@ export class Calls {
     return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest);
   }
 
-  /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. */
-  async patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
+  /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. What is there at once is not waited for. */
+  patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): T | Promise<T> {
     const ms = this.#takePatience().of(wishedMs);
     const limit = new TimeLimit(ms, this.ports.coordination.lost);
     const { inFlight } = this.ports;
     inFlight.made(limit);
+    const over = (): void => {
+      inFlight.over(limit);
+      limit.end();
+    };
+    const failed = (error: unknown): never => {
+      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
+      over();
+      throw error;
+    };
+    const answered = (value: T): T => {
+      over();
+      return value;
+    };
+    let made: T | Promise<T>;
     try {
-      return await limit.bound(
+      made = limit.bound(
         () => make(limit.signal),
         () => new NoAnswer(`it did not answer within ${ms} ms`, { why: 'too_slow' }),
       );
     } catch (error) {
-      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
-      throw error;
-    } finally {
-      inFlight.over(limit);
-      limit.end();
+      return failed(error);
     }
+    return isPromise(made) ? made.then(answered, failed) : answered(made);
   }
 
-  #bounded<T>({ key }: Called, make: (call: Call) => T | Promise<T>): Promise<T> {
+  #bounded<T>({ key }: Called, make: (call: Call) => T | Promise<T>): T | Promise<T> {
     return this.patiently(this.ports.callMs, (signal) => make({ key, signal, epoch: this.epoch }));
   }
 

@@ -467,12 +467,7 @@ export class Held {
    */
   finish(run: Run, cause?: string): Promise<Moved> {
     const finished = this.#finish(run, cause);
-    this.#track(
-      finished.then(
-        () => undefined,
-        () => undefined,
-      ),
-    );
+    this.#track(finished);
     return finished;
   }
 
@@ -707,10 +702,11 @@ export class Held {
     return next?.epoch === epoch;
   }
 
-  /** Is waited for before the tenure ends. */
-  #track(done: Promise<void>): void {
-    this.#underWay.add(done);
-    void done.then(() => this.#underWay.delete(done));
+  /** Is waited for before the tenure ends, whatever comes of it. */
+  #track(done: Promise<unknown>): void {
+    const over = (): void => void this.#underWay.delete(tracked);
+    const tracked: Promise<void> = done.then(over, over);
+    this.#underWay.add(tracked);
   }
 }
 

@@ -33,6 +33,7 @@ import type { Reserved, Reserving } from './reserved.ts';
 import { type LogWrite, RunLog } from './run-log.ts';
 import { type Ended, leftOf, type Settling } from './settling.ts';
 import type { Thrown } from './thrown.ts';
+import { isPromise } from './time-limit.ts';
 
 /** What runs share: the log, the tools, and what tells of them. */
 export interface RunPorts extends CallPorts {
@@ -286,7 +287,11 @@ export class Run implements Reserving {
       if (step.do === 'propose') {
         const waits = await this.#answerFailure();
         if (waits !== undefined) return waits;
-      } else if (!(await this.#take(step))) return this.#lacking;
+      } else {
+        const taking = this.#take(step);
+        const isTaken = isPromise(taking) ? await taking : taking;
+        if (!isTaken) return this.#lacking;
+      }
     }
   }
 

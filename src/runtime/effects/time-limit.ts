@@ -128,8 +128,11 @@ export class TimeLimit {
   }
 }
 
-/** Also what only can be waited for like one. */
-function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
+/**
+ * Also what only can be waited for like one. To wait for what is there makes two promises and a turn of the queue, many times in each
+ * transaction: who may have it at once looks first.
+ */
+export function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
   const mayBe = (typeof made === 'object' && made !== null) || typeof made === 'function';
   return mayBe && typeof (made as Partial<Promise<T>>).then === 'function';
 }

@@ -25,7 +25,7 @@ import type { Held } from './effects.ts';
 import { Holdings } from './holdings.ts';
 import { undoCostOf } from './reserved.ts';
 import type { Run } from './run.ts';
-import { inTime, type TimeLimit } from './time-limit.ts';
+import { inTime, isPromise, type TimeLimit } from './time-limit.ts';
 import { UnderWay } from './under-way.ts';
 
 /** What a transaction commits with: an action of the domain. */
@@ -261,6 +261,7 @@ export class Transaction {
     early?.catch(() => undefined);
     const take = this.#way(tool);
     const make = async (): Promise<unknown> => {
+      // Also what is certain takes a turn of the queue: a body that does not wait for it has returned by then, and is told.
       const claims = await (certain ?? early ?? this.#judged(tool, input, judgement!));
       if (isEarly) this.#stillAllowed(tool, input, claims);
       this.#uses.push(useOf(tool, input, claims));
@@ -610,7 +611,8 @@ export class Transaction {
       if (!isGuess && reads.length > 0) await this.#claims.enter(() => this.#checkNames(tool, input, claims), reads);
       // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
       const planning = (): unknown => plan?.(input as never, plans);
-      const answer = isGuess ? await this.#guessed(tool, reads, planning) : await inTime(this.#asking.signal, planning);
+      const planned = isGuess ? this.#guessed(tool, reads, planning) : inTime(this.#asking.signal, planning);
+      const answer = isPromise(planned) ? await planned : planned;
       this.#planned.push(prepared);
       if (isPivot(tool.class!)) this.#pivot = tool;
       this.#plans.push({ tool: tool.name, input });

@@ -28,7 +28,7 @@ import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
 import { undoCostOf } from './reserved.ts';
 import type { Moved, Run } from './run.ts';
-import { TimeLimit } from './time-limit.ts';
+import { isPromise, TimeLimit } from './time-limit.ts';
 import { type Asking, Transaction } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
@@ -151,8 +151,10 @@ export class Transactions {
     body: (tx: Transaction) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
     const { signal } = limit;
-    const held = await limit.bound(() => effects.held(signal), notBegun);
-    const resources = await limit.bound(() => held.names.of(claimed, signal), notBegun);
+    const holding = limit.bound(() => effects.held(signal), notBegun);
+    const held = isPromise(holding) ? await holding : holding;
+    const naming = limit.bound(() => held.names.of(claimed, signal), notBegun);
+    const resources = isPromise(naming) ? await naming : naming;
     const { id, parts } = this.#writer;
     const writ = parts.writs.present(options.writ);
     const principal = options.principal ?? writ.writ.subject;
@@ -165,7 +167,8 @@ export class Transactions {
     };
     const isLate = options.epoch === 'late';
     const isOptimistic = isLate || options.reading === 'optimistic';
-    let begun: Begun | undefined = isLate ? undefined : await begin(claims);
+    const beginning = isLate ? undefined : begin(claims);
+    let begun: Begun | undefined = isPromise(beginning) ? await beginning : beginning;
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now());
     const asking = {
       trajectoryId: id,
@@ -189,12 +192,14 @@ export class Transactions {
       named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });
     let done: Done<T>;
     try {
-      let before = await limit.bound(ruledBefore, stopped);
+      const asked = limit.bound(ruledBefore, stopped);
+      let before = isPromise(asked) ? await asked : asked;
       if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       held.checkDoubts(claims);
       limit.attend(options.idleMs ?? effects.idleMs);
       const value = await limit.bound(() => tx.run(body), stopped);
-      await tx.end();
+      const last = tx.end();
+      if (last !== undefined) await last;
       if (begun === undefined) {
         begun = await begin(tx.claims);
         tx.attach(begun.run, begun.work);
@@ -203,7 +208,8 @@ export class Transactions {
         limit.goesOn();
         if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
       }
-      await limit.bound(() => tx.enter(), stopped);
+      const entering = limit.bound(() => tx.enter(), stopped);
+      if (entering !== undefined) await entering;
       limit.unattend();
       done = { value, ruling: await this.#commit(options, tx, begun.run) };
     } catch (error) {
