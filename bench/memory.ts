@@ -27,7 +27,9 @@ const FEW_PERIODS = 10;
 const MANY_PERIODS = 10_000;
 const PERIODS_AT_ONCE = 500;
 /** Contradictions before that, so that it is the compiled program that is measured. */
-const WARM_UP = 1_000;
+const WARM_UP = 4_000;
+/** And so long, where many are said at once. */
+const WARM_MS = 5_000;
 
 export async function memoryBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
@@ -175,7 +177,7 @@ async function many({ memories: [memory], facts }: Ward, path: string, written: 
   const conflicting = writes('facts that contradict one', () => said((n++ * 7_919) % facts, `again ${n}`));
   const bare = bareLoop(path, MANY * CALLERS);
   const contenders = [bare.contender, free, conflicting];
-  const [loop, freeRate, conflictingRate] = await compare(contenders, { rounds: 7, roundMs: 400 });
+  const [loop, freeRate, conflictingRate] = await compare(contenders, { rounds: 7, roundMs: 400, warmMs: WARM_MS });
   bare.close();
   const how = `${MANY} a proposal, ${CALLERS} callers, durable${written}`;
   return [

@@ -229,16 +229,16 @@ export class Effects {
    * A transaction, until it is over: who closes tells it to stop by its limit, and waits for what is to be undone then, or is committed.
    * @throws RuntimeError `closed`; what `make` throws
    */
-  async attend<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
+  attend<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw closed();
     const made = make();
     this.#attended.set(limit, made);
-    try {
-      return await made;
-    } finally {
+    const over = (): void => {
       this.#attended.delete(limit);
       limit.end();
-    }
+    };
+    made.then(over, over);
+    return made;
   }
 
   /**
