@@ -10,7 +10,14 @@ import type { Transaction } from './effects/transaction.ts';
 import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
 import { type ErasureInput, type ErasureRuling, Erasures } from './erase.ts';
 import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
-import { type AskedQuestion, Memory, type MemoryOptions, readQuestions, requireBeliefs } from './memory/index.ts';
+import {
+  type AskedQuestion,
+  Memory,
+  type MemoryActs,
+  type MemoryOptions,
+  readQuestions,
+  requireBeliefs,
+} from './memory/index.ts';
 import { Proposals } from './propose.ts';
 import { Resolutions } from './resolve.ts';
 import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
@@ -195,11 +202,12 @@ export class Trajectory<D extends Domain = Domain> {
    */
   memory(options: MemoryOptions): Memory {
     const { around } = this.#writer;
-    requireBeliefs(around.beliefs);
-    const acts = {
+    const beliefs = requireBeliefs(around.beliefs);
+    const acts: MemoryActs = {
       domain: this.domain,
-      propose: (input: ProposalInput) => this.propose(input as Proposal<D>),
+      propose: (input) => this.propose(input as Proposal<D>),
       erase: this.erase.bind(this),
+      has: (claim) => beliefs.has(claim, this.id),
     };
     return new Memory(options, around, acts, this.id);
   }

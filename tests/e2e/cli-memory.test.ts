@@ -497,6 +497,41 @@ test('an import that is made again puts up nothing that waits, whatever the batc
   expect(anew.others[0].entry_id).not.toBe(waits);
 });
 
+test('a line that has ended is passed over where it was committed, and refused by its number where it never was', async () => {
+  const weight = (object: string) => ({ subject: 'patient 1', predicate: 'weight', object, source: 'chart' });
+  const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
+  const memory = (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'chart' })).memory({
+    space: 'ward-3',
+    writ: writFor('nurse'),
+  });
+  // Said when it was still to come, by the clock of tests; the second one says what the first one does, and has no row.
+  const to = '2026-04-01T00:00:00.000000Z';
+  for (const source of ['chart', 'letter'])
+    expect(await memory.assert({ ...weight('80'), source, valid: { to } })).toMatchObject({ ruling: 'committed' });
+  await store.close();
+  const ended = [
+    { ...weight('80'), to },
+    { ...weight('80'), source: 'letter', to },
+  ];
+  const load = (name: string, ...more: string[]): string[] => [
+    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
+    ...more,
+  ];
+  const still = { subject: 'patient 2', predicate: 'weight', object: '70' };
+  const name = file('ended.jsonl', ...ended, still);
+  expect(await json(0, ...load(name))).toMatchObject({ committed: 3, commits: 1, believed: 1 });
+  expect(await json(0, ...load(name))).toMatchObject({ committed: 3, believed: 0 });
+  const never = file('never.jsonl', ...ended, still, { ...weight('81'), to });
+  expect(await assize(...load(never))).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/never\.jsonl, line 4: it ends in the past, .*Nothing was written\./),
+  });
+  expect(await assize(...load(never, '--batch', '3'))).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/line 4: it ends in the past, .*Lines 1 to 3 were proposed/),
+  });
+});
+
 test('a line may say that something was always so, or has no end', async () => {
   const always = { subject: 'p', predicate: 'diagnosis', object: 'flu', from: 'open', to: 'open' };
   await json(0, 'memory', 'import', file('always.jsonl', always), 'notes', '--space', 'ward-3', ...AUTHORITY);

@@ -177,6 +177,15 @@ export class Beliefs {
     return this.#partitions.hold(names);
   }
 
+  /** Whether a claim is in the store, where this trajectory sees it. One without a source never is: it is another one each time. */
+  async has(claim: Claiming, trajectoryId: string): Promise<boolean> {
+    const key = this.#key ?? (await this.#store.claimKey());
+    // Without a key nobody has said anything in this store.
+    if (key === undefined || claim.source === undefined) return false;
+    const line = await this.lines.of(trajectoryId);
+    return this.#partitions.has(idFrom(key, claim, claim.source), nameOf(claim, line[0]), line);
+  }
+
   /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
   forgetting(losing: readonly LosingPartition[], at: Instant, by: Pick<Sayer, 'trajectoryId' | 'life'>): Believed {
     const { changes, writes } = forgotten(losing, at);
@@ -461,9 +470,16 @@ function untimedIn(groups: readonly Group[]): string[] {
   return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
+/** What says that something is so. */
+type Claiming = Exclude<Saying, { verb: 'retract' }>;
+
+function idOf(key: Uint8Array, saying: Claiming, proposalId: Hash, n: number): string {
+  return idFrom(key, saying, saying.source ?? `${proposalId}#${n}`);
+}
+
 /** Of what was said, and not of when: the same from the same source is the same claim also where it has no time of its own. */
-function idOf(key: Uint8Array, saying: Exclude<Saying, { verb: 'retract' }>, proposalId: Hash, n: number): string {
-  const { space, subject, predicate, object, source = `${proposalId}#${n}` } = saying;
+function idFrom(key: Uint8Array, saying: Claiming, source: string): string {
+  const { space, subject, predicate, object } = saying;
   const given = saying.verb === 'change' ? { from: saying.from } : saying.valid;
   const valid = { from: given?.from ?? OPEN_START, to: (given as { to?: string } | undefined)?.to ?? OPEN_END };
   return claimId(key, { space, subject, predicate, object, valid, sourceEventId: source });

@@ -21,6 +21,7 @@ export {
   type CorrectInput,
   type ForgetInput,
   Memory,
+  type MemoryActs,
   type MemoryOptions,
   type RetractInput,
   type SayingOptions,

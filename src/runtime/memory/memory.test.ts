@@ -747,6 +747,27 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await memory.history()).toEqual([]);
   });
 
+  test('a claim was asserted before where it was committed from the same source, also as what another says, lost or over', async () => {
+    const { assize, trajectory, memory, clock } = await begun();
+    const dose = { subject: 'p7', predicate: 'drug', object: 'aspirin', valid: { to: day('2026-04-01') } };
+    expect(await memory.wasAsserted({ ...dose, source: 'chart' })).toBe(false);
+    await committed(memory.assert({ ...dose, source: 'chart' }));
+    await committed(memory.assert({ ...dose, source: 'letter' }));
+    await committed(memory.assert({ ...dose, object: 'ibuprofen' }));
+    const aside = await assize.branch('t', trajectory.head, { trajectoryId: 'what-if', note: 'what if' });
+    clock.at = day('2026-05-01');
+    for (const own of [memory, aside.memory({ space: 'ward', writ })]) {
+      expect(await own.wasAsserted({ ...dose, source: 'chart' })).toBe(true);
+      expect(await own.wasAsserted({ ...dose, source: 'letter' })).toBe(true);
+      expect(await own.wasAsserted({ ...dose, object: 'ibuprofen' })).toBe(false);
+      for (const other of [{ object: 'ibuprofen' }, { subject: 'p8' }, { valid: {} }, { source: 'chart 2' }])
+        expect(await own.wasAsserted({ ...dose, source: 'chart', ...other })).toBe(false);
+    }
+    await expect(memory.wasAsserted({ ...dose, predicate: 'likes' })).rejects.toMatchObject({
+      code: 'unknown_predicate',
+    });
+  });
+
   test('what another process has said since is what a person is asked about, and what is taken back', async () => {
     const { store, clock, trajectory, memory } = await begun();
     const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 'u', writs: [writ] });

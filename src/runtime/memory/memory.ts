@@ -57,6 +57,8 @@ export interface MemoryActs {
   readonly domain: Declaring;
   readonly propose: (input: ProposalInput) => Promise<Ruling>;
   readonly erase: (input: ErasureInput) => Promise<ErasureRuling>;
+  /** Whether a claim was committed, where the trajectory sees it. */
+  readonly has: (claim: Extract<Saying, { verb: 'assert' }>) => Promise<boolean>;
 }
 
 /**
@@ -92,6 +94,17 @@ export class Memory extends MemoryView {
       claims.map((claim, i) => this.#sayable({ ...claim, verb: 'assert', space: this.space }, `claims.${i}`)),
       options,
     );
+  }
+
+  /**
+   * Whether this very claim was committed before, from the same source, so that to assert it again would change nothing: also where it lost,
+   * or is not believed any more. Without a source it never was: it is another claim each time.
+   *
+   * @throws as `assertMany`
+   */
+  async wasAsserted(claim: AssertInput): Promise<boolean> {
+    requireForm(form.object, claim, 'claim');
+    return this.#acts.has(this.#sayable({ ...claim, verb: 'assert', space: this.space }, 'claim'));
   }
 
   /** From then on it is so; until then what was believed stays so. @throws as `assertMany` */
@@ -133,7 +146,7 @@ export class Memory extends MemoryView {
     return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
   }
 
-  #sayable(saying: Saying, argument: string): Saying {
+  #sayable<Said extends Saying>(saying: Said, argument: string): Said {
     requireSayable(saying, this.#acts.domain, argument);
     return saying;
   }

@@ -134,12 +134,7 @@ export class Partitions {
     // Before the claims are looked for: who makes one of them after that changes the partition, and the store then tells.
     const read = before == null ? { ...(await this.#readState(name, line)), reading: Symbol() } : before;
     const found = new Map<string, boolean>();
-    for (const claim of claims) {
-      const { space, subject, predicate } = name;
-      const query = { space, subject, predicate, kind: 'all', lineage: claim } as const;
-      const { done } = await seenFacts(this.#store, line, query).next();
-      found.set(claim, done !== true || (await this.#isMerged(claim, name, read.state, line)));
-    }
+    for (const claim of claims) found.set(claim, await this.#isMade(claim, name, read.state, line));
     const now = this.#known.get(key);
     // What was known was accepted and did not come to be, or is not so any more; or somebody has read it meanwhile, who may have seen claims made
     // that were not there when they were looked for. Whoever needs it has it read again.
@@ -157,6 +152,18 @@ export class Partitions {
     if (name.branch === undefined) return;
     const names = sharedKeyOf(name);
     this.#ofBranches.set(names, (this.#ofBranches.get(names) ?? new Set()).add(key));
+  }
+
+  /** Whether the store has a claim, where it is seen by who has this line: nothing is remembered of what is looked for. */
+  async has(claim: string, name: PartitionName, line: Line): Promise<boolean> {
+    return this.#isMade(claim, name, await this.#store.partition(name), line);
+  }
+
+  async #isMade(claim: string, name: PartitionName, own: Known['state'], line: Line): Promise<boolean> {
+    const { space, subject, predicate } = name;
+    const query = { space, subject, predicate, kind: 'all', lineage: claim } as const;
+    const { done } = await seenFacts(this.#store, line, query).next();
+    return done !== true || (await this.#isMerged(claim, name, own, line));
   }
 
   /** Whether a claim has no row where it is seen, because another one there says the same. */

@@ -1,9 +1,9 @@
 import { type Ruling, systemClock, type Trajectory } from 'assize';
 import { segment } from 'assize/authority';
-import { type Instant, isAssizeError } from 'assize/canon';
+import { type AssizeError, type Instant, isAssizeError } from 'assize/canon';
 import { OPEN_END, OPEN_START } from 'assize/ledger';
 import { claimId } from 'assize/memory';
-import type { AssertInput } from 'assize/runtime';
+import type { AssertInput, Memory } from 'assize/runtime';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { authorityIn, type BelievingOptions, changedBy, requirePredicate, withAuthority } from '../../believing.ts';
@@ -62,6 +62,7 @@ export function importFacts(command: Command): void {
         '--batch 1 says which line that is for. One that no entry holds, because too much of it contradicts itself, is\n' +
         'halved. Between lines of one batch there is no order: of those that contradict each other\n' +
         'any may win, unless the predicate has a strategy that tells them apart; with --batch 1 each comes after the one before.\n' +
+        'A line that was committed is passed over, also once it has ended.\n' +
         'Lines that wait since an import before are not put up again, and those of two imports\n' +
         'at once in the same batches are put up once.\n' +
         'With --key the writ that is made covers the whole space.\n' +
@@ -82,13 +83,15 @@ export function importFacts(command: Command): void {
           const waiting = waitingByName(store, trajectory, (claim) =>
             claim.space === space && claim.source !== undefined ? nameOf(space, claim) : undefined,
           );
+          const memory = (): Memory => trajectory.memory({ space, writ: writ() });
+          const wasCommitted = (claim: AssertInput): Promise<boolean> => memory().wasAsserted(claim);
           const sayOnce = await sayingOnce(
             store,
             trajectory,
-            (claims, saying) => trajectory.memory({ space, writ: writ() }).assertMany(claims, saying),
+            (claims, saying) => memory().assertMany(claims, saying),
             async (name) => (await waiting()).has(name),
           );
-          const done = await imported(session, file, options, { trajectory, waiting, sayOnce });
+          const done = await imported(session, file, options, { trajectory, waiting, wasCommitted, sayOnce });
           await assize.close();
           session.progress.end();
           print(session, done);
@@ -118,20 +121,23 @@ async function imported(
   {
     trajectory,
     waiting,
+    wasCommitted,
     sayOnce,
   }: {
     readonly trajectory: Trajectory;
     readonly waiting: () => Promise<WaitingByName>;
+    readonly wasCommitted: (claim: AssertInput) => Promise<boolean>;
     readonly sayOnce: SayOnce;
   },
 ): Promise<Done> {
+  const wasSaid = async ({ name, claim }: Said): Promise<boolean> => (await waiting()).has(name) || wasCommitted(claim);
   let [committed, commits, believed, lost] = [0, 0, 0, 0];
   const others: NotCommitted[] = [];
   let [first, size] = [1, batch];
   while (first <= file.length) {
     interruption.throwIfAborted();
     const last = Math.min(first + size - 1, file.length);
-    const lines = claimsOf(file, first, last, space, trajectory);
+    const lines = await claimsOf(file, [first, last], { space, trajectory, wasSaid });
     const { still, anew, ruling } = await saidOnce(lines, waiting, sayOnce);
     if (isTooMuch(ruling) && lines.length > 1) {
       size = Math.ceil(lines.length / 2);
@@ -203,43 +209,57 @@ interface Said {
   readonly claim: AssertInput;
 }
 
+/** What lines are held against. */
+interface Before {
+  readonly space: string;
+  readonly trajectory: Trajectory;
+  /** Whether it waits or was committed: such a line is passed over. */
+  readonly wasSaid: (said: Said) => Promise<boolean>;
+}
+
 /** What the lines of a batch say. @throws CliError naming the first line that is wrong */
-function claimsOf(
+async function claimsOf(
   file: LinesFile<z.infer<typeof LINE>>,
-  first: number,
-  last: number,
-  space: string,
-  trajectory: Trajectory,
-): Said[] {
+  [first, last]: readonly [first: number, last: number],
+  { space, trajectory, wasSaid }: Before,
+): Promise<Said[]> {
   const said: Said[] = [];
   for (let number = first; number <= last; number++) {
+    let each: Said;
     try {
-      const [name, claim] = claimAt(file, number, space, trajectory);
-      said.push({ number, name, claim });
+      each = claimAt(file, number, space, trajectory);
     } catch (error) {
-      if (!isAssizeError(error)) throw error;
-      const before =
-        first === 1 ? 'Nothing was written' : `Lines 1 to ${first - 1} were proposed, and nothing after them`;
-      throw new CliError('bad_input', `${error.message.replace(/\.$/, '')}. ${before}.`, {
-        evidence: { line: number },
-        cause: error,
-      });
+      throw isAssizeError(error) ? wrongLine(number, first, error) : error;
     }
+    if (hasEnded(each.claim) && !(await wasSaid(each)))
+      throw wrongLine(number, first, wrong(`${file.at(number)}: ${ENDED}`));
+    said.push(each);
   }
   return said;
 }
 
-function claimAt(
-  file: LinesFile<z.infer<typeof LINE>>,
-  number: number,
-  space: string,
-  { domain }: Trajectory,
-): [name: string, AssertInput] {
+const ENDED = 'it ends in the past, and begins now; say with from since when it was so';
+
+/** That a line is wrong, and what was written before its batch, which begins with the line `first`. */
+function wrongLine(line: number, first: number, error: AssizeError): CliError {
+  const before = first === 1 ? 'Nothing was written' : `Lines 1 to ${first - 1} were proposed, and nothing after them`;
+  return new CliError('bad_input', `${error.message.replace(/\.$/, '')}. ${before}.`, {
+    evidence: { line },
+    cause: error,
+  });
+}
+
+/** Whether it would end before it begins, which is when it is said. Where it was said before that was another time. */
+function hasEnded({ valid }: AssertInput): boolean {
+  return valid?.from === undefined && valid?.to !== undefined && valid.to <= systemClock.now();
+}
+
+function claimAt(file: LinesFile<z.infer<typeof LINE>>, number: number, space: string, { domain }: Trajectory): Said {
   const said = file.line(number);
   try {
     requirePredicate(domain, said.predicate);
     const claim = claimOf(said, `sha256:${file.hash}#${number}`);
-    return [nameOf(space, claim), claim];
+    return { number, name: nameOf(space, claim), claim };
   } catch (error) {
     if (!isAssizeError(error)) throw error;
     throw new CliError('bad_input', `${file.at(number)}: ${error.message}`, { cause: error });
@@ -251,8 +271,6 @@ function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): Ass
     ...(from !== undefined && { from: from === 'open' ? OPEN_START : instantAt('from', from) }),
     ...(to !== undefined && { to: to === 'open' ? OPEN_END : instantAt('to', to) }),
   };
-  if (valid.from === undefined && valid.to !== undefined && valid.to <= systemClock.now())
-    throw wrong('it ends in the past, and begins now; say with from since when it was so');
   for (const name of ['subject', 'predicate'] as const)
     if (said[name] !== said[name].normalize('NFC')) throw wrong(`its ${name} is not in Unicode's composed form (NFC)`);
   const { subject, predicate, object, confidence, source = made } = said;
