@@ -2,11 +2,20 @@ import { toPointer } from './pointer.ts';
 
 /** What a schema says of a value that does not fit it; those of zod have this form. */
 export interface Misfits {
-  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+  readonly issues: readonly {
+    readonly path: readonly PropertyKey[];
+    readonly message: string;
+    readonly code?: string | undefined;
+  }[];
 }
 
-/** The first thing that does not fit, with its place as a JSON pointer (below `keys`), and how many more there are. */
-export function issueText({ issues: [first, ...more] }: Misfits, keys: readonly string[] = []): string {
+/**
+ * The first thing that does not fit, with its place as a JSON pointer (below `keys`), and how many more there are. A member that there is
+ * not goes first: where it is misspelled, the one that is missing follows from it.
+ */
+export function issueText({ issues }: Misfits, keys: readonly string[] = []): string {
+  const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  const more = issues.filter((issue) => issue !== first);
   const pointer = toPointer([...keys, ...(first?.path ?? []).map(String)]);
   const others = more.length > 0 ? ` (and ${more.length} more)` : '';
   return `${pointer === '' ? '' : `${pointer}: `}${first?.message ?? ''}${others}`;
@@ -26,7 +35,7 @@ export function issueWords(raw: RawIssue): string | undefined {
   const issue = raw as RawIssue & { readonly [member: string]: unknown };
   switch (issue.code) {
     case 'invalid_type':
-      return `it has to be ${named(issue['expected'])}, and is ${issue.input === undefined ? 'missing' : typeOf(issue.input)}`;
+      return unlike(named(issue['expected']), issue.input);
     case 'invalid_value':
       return `it has to be ${listed(issue['values'], ' or ')}`;
     case 'unrecognized_keys':
@@ -40,9 +49,11 @@ export function issueWords(raw: RawIssue): string | undefined {
     case 'invalid_format':
       return `it has to be a text of the form ${issue['format']}`;
     case 'invalid_union':
-      return 'it has none of the forms that it may have';
-    case 'custom':
-      return 'it does not pass a check that was made for it';
+      return unionWords(issue['errors'], issue.input);
+    case 'custom': {
+      const wanted = wantedBy(issue);
+      return wanted === undefined ? 'it does not pass a check that was made for it' : unlike(wanted, issue.input);
+    }
     default:
       return undefined;
   }
@@ -53,6 +64,7 @@ const NAMES: Readonly<Record<string, string>> = {
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
+  function: 'a function',
   object: 'an object',
   record: 'an object',
   array: 'a list',
@@ -62,6 +74,31 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function named(type: unknown): string {
   return NAMES[String(type)] ?? `of the type ${type}`;
+}
+
+/** Forms that a word names are listed; what else there may be is left to who declared it. */
+function unionWords(errors: unknown, input: unknown): string {
+  const forms = Array.isArray(errors) ? errors.map(formName) : [];
+  const isNamed = forms.length > 0 && forms.every((form) => form !== undefined);
+  if (isNamed) return unlike([...new Set(forms)].join(' or '), input);
+  return input === undefined ? 'it is missing' : 'it has none of the forms that it may have';
+}
+
+/** What a form of a union wants, by what it says of a value that is none. */
+function formName(issues: readonly (Misfits['issues'][number] & { readonly [member: string]: unknown })[]) {
+  const [only, ...more] = issues;
+  return only === undefined || more.length > 0 || only.path.length > 0 ? undefined : wantedBy(only);
+}
+
+/** The type that it wants: where a check is one of a type, it says so in its `params`. */
+function wantedBy({ code, expected, params }: { readonly [member: string]: unknown }): string | undefined {
+  if (code === 'invalid_type') return named(expected);
+  const of = (params as { readonly expected?: unknown } | undefined)?.expected;
+  return of === undefined ? undefined : named(of);
+}
+
+function unlike(wanted: string, input: unknown): string {
+  return `it has to be ${wanted}, and is ${input === undefined ? 'missing' : typeOf(input)}`;
 }
 
 function typeOf(value: unknown): string {

@@ -62,13 +62,15 @@ export function openLines<T>(path: string | 0, schema: z.ZodType<T>, place: stri
 export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issue = result.error.issues[0] as z.core.$ZodIssue;
-  const more = result.error.issues.length - 1;
+  const { issues } = result.error;
+  // What is misspelled goes before what is missing because of it.
+  const issue = (issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]) as z.core.$ZodIssue;
+  const more = issues.length - 1;
   const pointer = toPointer(issue.path.map(String));
   throw new CliError(
     'bad_input',
     `${place}${pointer === '' ? '' : `, ${pointer}`}: ${issue.message}${more === 0 ? '' : ` (and ${more} more)`}.`,
-    { evidence: { pointer, issues: result.error.issues.length } },
+    { evidence: { pointer, issues: issues.length } },
   );
 }
 

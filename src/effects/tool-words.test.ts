@@ -49,10 +49,34 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['no multiple', of(z.number().multipleOf(5)), { to: [3] }, '/to/0: it has to be a multiple of 5'],
   ['no address', of(z.email()), { to: ['c'] }, '/to/0: it has to be a text of the form email'],
   [
-    'no form',
+    'none of two types',
     of(z.union([z.string(), z.number()])),
     { to: [true] },
+    '/to/0: it has to be a text or a number, and is true or false',
+  ],
+  [
+    'nothing where one of two types belongs',
+    z.strictObject({ to: z.union([z.string(), z.number()]) }),
+    {},
+    '/to: it has to be a text or a number, and is missing',
+  ],
+  [
+    'no form',
+    of(z.union([z.string().min(3), z.strictObject({ a: z.string() })])),
+    { to: ['ab'] },
+    '/to/0: it has to have at least 3 characters',
+  ],
+  [
+    'none of the forms',
+    of(z.union([z.strictObject({ b: z.string() }), z.strictObject({ a: z.string() })])),
+    { to: [{ c: 1 }] },
     '/to/0: it has none of the forms that it may have',
+  ],
+  [
+    'nothing where a form belongs',
+    z.strictObject({ to: z.union([z.literal('all'), z.array(z.string()).min(1)]) }),
+    {},
+    '/to: it is missing',
   ],
   [
     'refined',
@@ -68,6 +92,12 @@ test.each<[string, z.ZodType, unknown, string]>([
   ],
   ['with words of its own', of(z.string('say who')), { to: [1] }, '/to/0: say who'],
   ['more than one', of(z.string()), { to: [1, 2, 3] }, '/to/0: it has to be a text, and is a number (and 2 more)'],
+  [
+    'a misspelled member, before the one that is missing for it',
+    z.strictObject({ to: z.string() }),
+    { too: 'a' },
+    'there is no member "too" (and 1 more)',
+  ],
   [
     'a name that is strange',
     z.record(z.string(), z.string()),

@@ -186,11 +186,12 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the pure floor calls what is wrong with a saying first (`memory/errors.ts`), if it has a code for it: who reads a rejection finds
- * the name that an error of a memory has.
+ * What the pure floor calls what is told of a saying (`memory/errors.ts`), if it has a code for it: who reads a rejection finds
+ * the name that an error of a memory has. A member that there is not, which is told first, has none.
  */
-export function misfitCode({ issues: [first] }: Misfits): { readonly code?: string } {
-  const member = String(first?.path.at(-1));
+export function misfitCode({ issues }: Misfits): { readonly code?: string } {
+  if (issues.some(({ code }) => code === 'unrecognized_keys')) return {};
+  const member = String(issues[0]?.path.at(-1));
   return Object.hasOwn(CODES, member) ? { code: CODES[member] as string } : {};
 }
 

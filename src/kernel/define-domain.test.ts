@@ -27,6 +27,11 @@ describe('a domain that can’t be used says what is wrong', () => {
   test.each<[string, object, string]>([
     ['a name with spaces', { name: 'My shop' }, 'lower case letters'],
     [
+      'a misspelled member, before what else is wrong',
+      { version: 1, memori: {} },
+      'Unrecognized key: "memori" (and 1 more)',
+    ],
+    [
       'a role that performs nothing known',
       { roles: { r: { processes: ['fly'] } } },
       'performs fly, which is no process',

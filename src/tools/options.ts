@@ -3,7 +3,9 @@ import { issueText, issueWords } from '#canon';
 import { EffectError, inputMembers } from '#effects';
 
 /** A function, which is the caller's code and not looked at. */
-export const callback = z.custom<(...args: any[]) => any>((value) => typeof value === 'function', 'a function');
+export const callback = z.custom<(...args: any[]) => any>((value) => typeof value === 'function', {
+  params: { expected: 'function' },
+});
 
 /** Scopes as a tool declares them; what they say is read with the declaration. */
 export const scopes = z.union([z.array(z.string()), callback]);
@@ -25,8 +27,8 @@ export function readOptions<Schema extends z.ZodType>(
 }
 
 /** What is misspelled is one of these. */
-function membersOf(schema: z.ZodType, { issues: [first] }: z.ZodError): string {
-  const isUnknown = first?.code === 'unrecognized_keys' && first.path.length === 0;
+function membersOf(schema: z.ZodType, { issues }: z.ZodError): string {
+  const isUnknown = issues.find(({ code }) => code === 'unrecognized_keys')?.path.length === 0;
   return isUnknown && schema instanceof z.ZodObject ? `; there are ${Object.keys(schema.shape).join(', ')}` : '';
 }
 

@@ -446,7 +446,7 @@ test.each([
   ['what there is not, beside what there is', { bytesMax: 1, bytesmax: 1 }, 'no member "bytesmax"'],
   ['another delivery', { delivery: 'later' }, '/delivery: it has to be "buffered" or "externalised"'],
   ['no bytes', { bytesMax: 0 }, '/bytesMax: '],
-  ['a disk that is none', { disk: {} }, '/disk: a function'],
+  ['a disk that is none', { disk: {} }, '/disk: it has to be a function, and is an object'],
 ])('%s is refused by name', (_, options, why) => {
   const make = () => fileTools({ root: folder(), ...options } as never);
   expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));

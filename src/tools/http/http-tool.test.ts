@@ -345,6 +345,22 @@ describe('a crash at every step', () => {
   });
 });
 
+test.each([
+  ['no URL', {}, '/url: it has to be a text or a function, and is missing'],
+  ['a URL that is none', { url: 7 }, '/url: it has to be a text or a function, and is a number'],
+  ['a misspelled URL', { ulr: 'http://a/' }, 'there is no member "ulr" (and 1 more); there are name, '],
+  ['no URL to ask', { url: 'http://a/', reconcile: {} }, '/reconcile/url: it has to be a text or a function, and is m'],
+  ['a body that is none', { url: 'http://a/', body: {} }, '/body: it has to be a function, and is an object'],
+])('a tool with %s is refused by name', (_what, options, why) => {
+  const make = () => httpTool({ name: 'shop.order', input, class: 'read', ...options } as never);
+  expect(make).toThrow(
+    expect.objectContaining({
+      code: 'invalid_tool',
+      message: expect.stringContaining(`The tool shop.order can't be used: ${why}`),
+    }),
+  );
+});
+
 describe('a request', () => {
   const reading = ({ host }: HttpSink, rest: object = {}) =>
     httpTool({
