@@ -254,6 +254,16 @@ describe('an invariant that', () => {
     expect(warningsOf(named)).not.toContain('no_counselor invariant APPROVED');
   });
 
+  test('nobody could choose between what contradicts is a warning', () => {
+    const predicate = (strategy: string) => ({ cardinality: 'single-valued', strategy });
+    const memory = { predicates: { dose: predicate('await'), weight: predicate('lww') } };
+    const warnings = (more: object) => warningsOf(checkDomain(zoo(spend, [cap], { memory, ...more }), { runs: 20 }));
+    expect(warnings({ counselors: {} }).filter((each) => each.startsWith('no_counselor'))).toEqual([
+      'no_counselor predicate dose',
+    ]);
+    expect(warnings({}).filter((each) => each.startsWith('no_counselor'))).toEqual([]);
+  });
+
   test('never or always refuses, or never has anything to judge, is a warning', () => {
     const never = invariant<State>('NEVER', ['/cap'], () => pass);
     const always = invariant<State>('ALWAYS', ['/cap'], () => reject('no'));

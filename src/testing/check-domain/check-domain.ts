@@ -130,6 +130,7 @@ class Check {
     this.#judgeCounts();
     this.#judgeUse(good.length > 0);
     this.#judgeSchemas();
+    this.#judgeMemory();
     const { seed, runs } = this.#options;
     const problems = this.#withoutConsequences();
     return reportOf({
@@ -371,6 +372,17 @@ class Check {
     for (const place of loose) {
       const sentence = 'it takes values that are no JSON, which no action can write; say what they are';
       this.#note({ kind: 'loose_schema', where: `state ${place}`, sentence });
+    }
+  }
+
+  /** It may be meant: what contradicts is then on record, and believed only where nothing was before. */
+  #judgeMemory(): void {
+    const { counselors, memory } = this.#domain;
+    if (Object.keys(counselors).length > 0) return;
+    for (const [name, { strategy }] of Object.entries(memory?.predicates ?? {})) {
+      if (strategy !== 'await') continue;
+      const sentence = 'what contradicts waits for a person to choose, and the domain has no counselors; declare some';
+      this.#note({ kind: 'no_counselor', where: `predicate ${name}`, sentence });
     }
   }
 

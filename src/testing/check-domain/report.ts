@@ -42,7 +42,7 @@ export type ProblemKind =
   | 'never_judged'
   /** Warning: a process that no role performs or no action belongs to, a footprint of it that no action touched. */
   | 'unused'
-  /** Warning: nobody was found who is a counselor of the kind. */
+  /** Warning: nobody was found who is a counselor of the kind, or who could choose where what is believed waits for a person. */
   | 'no_counselor'
   /** Warning: no value was found that the schema takes. */
   | 'no_values'
