@@ -563,13 +563,14 @@ export class Assize {
   #domain(ref: { name: string; version: string; hash: string }): Domain {
     const found = this.#options.domains.find(({ hash }) => hash === ref.hash);
     if (found !== undefined) return found;
-    const known = namedOnce(this.#options.domains);
-    const changed = this.#options.domains.some(({ name, version }) => name === ref.name && version === ref.version)
-      ? 'The domain has changed since the trajectory was begun; a changed domain needs a new version, and a branch.'
-      : 'Give the domain that the trajectory was begun with (on the command line: --domain FILE).';
+    const { domains } = this.#options;
+    const isChanged = domains.some(({ name, version }) => name === ref.name && version === ref.version);
+    const todo = isChanged
+      ? 'A domain that has changed since the trajectory was begun needs a new version, and a branch.'
+      : 'Give it (on the command line: --domain FILE).';
     throw new RuntimeError(
       'domain_mismatch',
-      `${changed} It is of ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}); the domains given are ${known || 'none'}.`,
+      `The trajectory is of the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${givenBeside(ref.name, domains)}. ${todo}`,
       { evidence: { domain: ref } },
     );
   }
@@ -595,6 +596,17 @@ const EFFECTS_QUERY = form.options<EffectsQuery>({
   limit: form.optional(FROM_ONE),
   before: form.optional(FROM_ONE),
 });
+
+/** Domains that are listed though they have another name. */
+const LISTED_MAX = 3;
+
+/** What is given instead of a domain: of many, only those that have its name could be mistaken for it. */
+function givenBeside(name: string, domains: readonly Domain[]): string {
+  if (domains.length === 0) return 'no domain is given';
+  const namesakes = domains.filter((domain) => domain.name === name);
+  const listed = namesakes.length > 0 || domains.length > LISTED_MAX ? namesakes : domains;
+  return listed.length === 0 ? `none of the ${domains.length} given has that name` : `given are ${namedOnce(listed)}`;
+}
 
 /** Each name and version once, with the hashes of all that have it. */
 function namedOnce(domains: readonly Domain[]): string {

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { attenuate, issueWrit, type Policy, ruleTable, type Writ } from '#authority';
 import { canonicalize, generateKeys, hashText, type Json } from '#canon';
+import { defineDomain } from '#kernel';
 import type { LedgerStore, RejectionPayload } from '#ledger';
 import { openStore } from '#stores';
 import { cases } from '../../tests/support/cases.ts';
@@ -651,7 +652,17 @@ describe('opening', () => {
     expect(await refusal(store, () => runtimeOver(store, [deskOf('footprint')]).open('t'))).toBe('domain_mismatch');
     const others = [deskOf('world', '2'), deskOf('footprint'), deskOf('footprint', '2')];
     await expect(runtimeOver(store, others).open('t')).rejects.toThrow(
-      /^The domain has changed .* given are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\.$/,
+      /^The trajectory is of the domain desk@1 \([0-9a-f]{12}\), and given are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. A domain that has changed since .* needs a new version/,
+    );
+    await expect(runtimeOver(store, []).open('t')).rejects.toThrow(
+      / \([0-9a-f]{12}\), and no domain is given\. Give it /,
+    );
+    const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((name) => defineDomain({ ...desk.declared, name }));
+    await expect(runtimeOver(store, [one!, two!]).open('t')).rejects.toThrow(
+      /, and given are a@1 \([0-9a-f]{12}\), b@1 /,
+    );
+    await expect(runtimeOver(store, [one!, two!, three!, four!]).open('t')).rejects.toThrow(
+      'none of the 4 given has that name. Give it (on the command line: --domain FILE).',
     );
     // A refusal is not remembered.
     await assize.create(desk, { trajectoryId: 'none' });

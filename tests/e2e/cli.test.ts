@@ -527,7 +527,10 @@ describe('branch and diff', () => {
     await refused(['branch', 'till-1', '9', ...own], /no entry with seq 9/);
     await refused(['branch', 'till-9', '0', ...own], /no trajectory till-9/);
     await refused(['branch', 'till-1', '0', '--id', 'till-1', ...own], /till-1 already/);
-    await refused(['branch', 'till-1', '0', '--note', 'n', ...store], /till@1 .*the domains given are/);
+    await refused(
+      ['branch', 'till-1', '0', '--note', 'n', ...store],
+      /till@1 .*, and none of the \d+ given has that name/,
+    );
     expect(await json(0, 'log', ...store)).toMatchObject({ total: 1 });
   });
 });
@@ -586,7 +589,7 @@ describe('pending, approve and reject', () => {
     await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, nothing that waits/);
     await refused(
       ['approve', id, '--as', 'boss:ann', ...store],
-      /^assize: Give the domain .*--domain FILE.*domains given are/,
+      /^assize: The trajectory is of the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Give it .*--domain FILE/,
     );
     await refused(['approve', id, '--as', 'boss:ann', '--anchors', 'none.json', ...own], /none\.json/);
     const bad = file('bad.json', '["ff"]');
