@@ -71,16 +71,17 @@ export const form = Object.freeze({
 
   /**
    * An object with no other members than these, none of which is undefined: for what would do more where a member is left out, so that
-   * neither a slip of the pen nor a variable without a value leaves one out.
+   * neither a slip of the pen nor a variable without a value leaves one out. `needed`: those that have to be there.
    */
-  only(names: readonly string[]): Form {
+  only(names: readonly string[], needed: readonly string[] = []): Form {
     return (value) => {
       if (!isObject(value)) return NO_OBJECT;
       // Inherited ones too: they are read like own ones.
       for (const name in value) if (!names.includes(name)) return below(name, NO_MEMBER);
-      const isUndefined = (name: string): boolean =>
-        name in value && (value as Readonly<Record<string, unknown>>)[name] === undefined;
-      const empty = names.find(isUndefined);
+      const isUndefined = (name: string): boolean => (value as Readonly<Record<string, unknown>>)[name] === undefined;
+      const missing = needed.find(isUndefined);
+      if (missing !== undefined) return below(missing, NEEDED_MEMBER);
+      const empty = names.find((name) => name in value && isUndefined(name));
       return empty === undefined ? undefined : below(empty, UNDEFINED_MEMBER);
     };
   },
@@ -110,6 +111,7 @@ export const form = Object.freeze({
 
 const NO_OBJECT: Unfit = { at: '', wanted: 'an object' };
 const NO_MEMBER: Unfit = { at: '', wanted: 'left out, since there is no such member' };
+const NEEDED_MEMBER: Unfit = { at: '', wanted: 'given' };
 const UNDEFINED_MEMBER: Unfit = { at: '', wanted: 'left out, or something else than undefined' };
 
 function unfitAmong(object: object, names: readonly string[], formOfMember: (name: string) => Form): Unfit | undefined {

@@ -217,7 +217,10 @@ describe('an erasure', () => {
     const { trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     const erase = (input: object) => trajectory.erase({ reason: 'x', writ: agent, ...input });
-    await expect(erase({ at: ['/patients/p2'] })).rejects.toMatchObject({ code: 'nothing_to_erase' });
+    await expect(erase({ at: ['/patients/p2'] })).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+      message: expect.stringContaining('nothing to erase at /patients/p2 in this trajectory: it was never there, or'),
+    });
     await expect(erase({ entries: ['ab'.repeat(32)] })).rejects.toMatchObject({ code: 'not_found' });
     for (const bad of [
       {},
@@ -228,8 +231,13 @@ describe('an erasure', () => {
       { at: '/x' },
     ])
       await expect(erase(bad)).rejects.toMatchObject({ code: 'bad_intent' });
-    await erase({ at: ['/patients/p1'] });
-    await expect(erase({ at: ['/patients/p1'] })).rejects.toMatchObject({ code: 'nothing_to_erase' });
+    for (const none of [{ reason: undefined }, { reason: '' }])
+      await expect(erase({ at: ['/patients/p1'], ...none })).rejects.toThrow('say why, as its reason, in 1 to');
+    const erased = (await erase({ at: ['/patients/p1'] })) as { entry: { id: string } };
+    await expect(erase({ at: ['/patients/p1'] })).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+      message: `All that could be erased at /patients/p1 in this trajectory was erased before, by ${erased.entry.id}.`,
+    });
   });
 
   test('finds what is proposed at the same time, or leaves it whole', async () => {

@@ -170,13 +170,15 @@ export class Erasures {
 
 const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
 
+const NO_REASON = `say why, as its reason, in 1 to ${REASON_MAX} characters`;
+
 function wantedBy(input: ErasureInput): Wanted {
   const unfit = ERASURE_INPUT(input);
+  if (unfit?.at === '.reason') throw badErasure(NO_REASON);
   if (unfit?.at === '') throw badErasure('it is an object');
   if (unfit !== undefined) throw badErasure(`it has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
   const { at = [], entries = [], beliefs = [], transactions = [], reason, principal = '', writ } = input;
-  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
-    throw badErasure(`say why, in 1 to ${REASON_MAX} characters`);
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX) throw badErasure(NO_REASON);
   if (typeof principal !== 'string') throw badErasure('a principal is a text');
   if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('name a writ');
   const lists = [at, entries, beliefs, transactions];
@@ -271,16 +273,18 @@ async function checkFound({ at, entries, beliefs, transactions }: Wanted, found:
     found.unmarked.length === 0
       ? ''
       : ` The state has texts of it that are not sensitive, by ${found.unmarked.join(', ')}.`;
-  const { open, unmarked } = found;
+  const { open, unmarked, erasedBy } = found;
   const yet =
     open.length === 0
       ? ''
       : ` Transactions of tools that have not ended have something of it, which can be erased when they have: ${open.join(', ')}.`;
-  throw new RuntimeError(
-    'nothing_to_erase',
-    `There is nothing sensitive at ${where} in this trajectory, or it was erased before; only values that the domain marks sensitive, what is believed, and what tools were given and have answered can be erased.${others}${own}${yet}`,
-    { evidence: { left, unmarked, ...(open.length > 0 && { open }) } },
-  );
+  const nothing =
+    erasedBy.length > 0
+      ? `All that could be erased at ${where} in this trajectory was erased before, by ${erasedBy.join(', ')}.`
+      : `There is nothing to erase at ${where} in this trajectory: it was never there, or it was erased before. What can be erased are values that the domain marks sensitive, what is believed, and what tools were given and have answered.`;
+  throw new RuntimeError('nothing_to_erase', `${nothing}${others}${own}${yet}`, {
+    evidence: { left, unmarked, ...(open.length > 0 && { open }) },
+  });
 }
 
 function badErasure(what: string): RuntimeError {

@@ -40,6 +40,8 @@ export interface Found {
   /** In the order in which they may go one after the other. */
   readonly values: readonly ErasedValue[];
   readonly length: number;
+  /** Entries that have erased something of it before. */
+  readonly erasedBy: readonly Hash[];
   /** Keys of the oracle log, of answers that are there and not erased. */
   readonly answers: readonly Hash[];
   /** Texts of the effect log that no entry names. */
@@ -125,8 +127,12 @@ export async function findErasable(
   const hashes = new Set(chosen.map(({ hash }) => hash));
   const values: ErasedValue[] = [];
   // What others are found by goes last.
-  for (const value of [...told.filter(({ hash }) => !hashes.has(hash)), ...chosen])
-    if ((await store.erasedBy(value.hash)) === undefined) values.push(value);
+  const erasedBy = new Set<Hash>();
+  for (const value of [...told.filter(({ hash }) => !hashes.has(hash)), ...chosen]) {
+    const by = await store.erasedBy(value.hash);
+    if (by === undefined) values.push(value);
+    else erasedBy.add(by);
+  }
   const left = (await believed?.trajectoriesLeft()) ?? [];
   return {
     values,
@@ -134,6 +140,7 @@ export async function findErasable(
     logged,
     open,
     length,
+    erasedBy: [...erasedBy],
     entries: search.entries,
     transactions: effects.transactions,
     beliefs: believed?.partitions ?? [],

@@ -722,6 +722,14 @@ onEveryStore((stores) => {
         message: expect.stringContaining(`"${member}", which must be left out`),
       });
     }
+    for (const missing of ['subject', 'reason'])
+      for (const without of [{}, { [missing]: undefined }]) {
+        const { [missing]: _, ...rest } = { subject: WHO, reason: 'r' } as Record<string, string>;
+        expect(await refused(() => erasable.erase({ ...rest, ...without } as never))).toEqual({
+          code: 'bad_argument',
+          message: `The argument erased.${missing} must be given; nothing was done.`,
+        });
+      }
     const elsewhere = { subject: WHO, space: 'other', reason: 'r' };
     expect(await refused(() => erasable.erase(elsewhere))).toMatchObject({ code: 'bad_argument' });
     await store.close();

@@ -50,7 +50,7 @@ export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
 
 const MEMORY_OPTIONS = form.options<MemoryOptions>({ space: form.any, writ: form.any, principal: form.any });
 const SAYING_OPTIONS = form.options<SayingOptions>({ idempotencyKey: form.any, observations: form.any });
-const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal']);
+const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
 
 /** What a memory needs of its trajectory, to write. */
 export interface MemoryActs {
