@@ -24,8 +24,8 @@ export interface Claim {
 export function claimId(key: Uint8Array, claim: Claim): string {
   requireForm(form.object, claim, 'claim');
   const { space, subject, predicate, object, sourceEventId } = claim;
-  for (const [name, text] of Object.entries({ space, subject, predicate, object, sourceEventId }))
-    requireText(text, name);
+  for (const [name, text] of Object.entries({ space, subject, predicate, object })) requireText(text, name);
+  requireText(sourceEventId, 'sourceEventId', 'source of a claim, its sourceEventId,');
   const { from, to } = readPeriod(claim.valid, 'claim.valid');
   return keyedHash(key, plainText({ from, object, predicate, sourceEventId, space, subject, to }));
 }

@@ -219,11 +219,11 @@ export function keyText({ fact_id, system_time_start }: RowKey): string {
  * Texts of columns go into text columns of every store, and into hashes: not empty, no half of a surrogate pair, no U+0000.
  * @throws MemoryError `bad_text`
  */
-export function requireText(text: unknown, name: string): asserts text is string {
+export function requireText(text: unknown, name: string, called: string = name): asserts text is string {
   if (typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\0')) return;
   throw new MemoryError(
     'bad_text',
-    `The ${name} must be a text that is not empty, without U+0000 or half a surrogate pair.`,
+    `The ${called} must be a text that is not empty, without U+0000 or half a surrogate pair.`,
     { evidence: { column: name } },
   );
 }

@@ -541,11 +541,18 @@ function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] 
   }
 }
 
-/** It is so since it was said, and without an end, where nothing else is said. */
+/** It is so since it was said, and without an end, where nothing else is said. @throws MemoryError `reversed_period`, `empty_period` */
 function periodOf(
   { from, to = OPEN_END }: { readonly from?: Instant; readonly to?: Instant } = {},
   saidAt: Instant,
 ): Period {
+  // Whose end was given has no other instant to exchange it with.
+  if (from === undefined && to <= saidAt)
+    throw new MemoryError(
+      to < saidAt ? 'reversed_period' : 'empty_period',
+      'It has ended when it is said, and without a from it begins then; say with from since when it was so.',
+      { evidence: { to, said: saidAt } },
+    );
   return { from: from ?? saidAt, to };
 }
 

@@ -548,7 +548,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       [{ subject: 'e\u0301' }, 'subject', 'bad_text'],
       [{ object: 'a\0b' }, 'object', 'bad_text'],
       [{ source: '' }, 'source', 'bad_text'],
+      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since here it is source', 'bad_argument'],
+      [{ confidense: 1 }, 'confidense must be left out, since there is no such member', 'bad_argument'],
     ];
+    const inValid = 'must be left out, since a period stands in valid: { from, to }';
     const stamps = [
       [{ strategy: 'newest' }, 'strategy', 'unknown_strategy'],
       [{ strategy: 'evi' }, 'strategy', 'strategy_not_allowed'],
@@ -565,6 +568,21 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       const valid = { from: first, to: second };
       add(`correction.${member}`, code, () => memory.correct({ ...said, valid, ...more } as never));
     }
+    for (const member of ['from', 'to']) {
+      const more = { [member]: first };
+      const valid = { from: first, to: second };
+      add(`claims.0.${member} ${inValid}`, 'bad_argument', () => memory.assert({ ...said, ...more } as never));
+      add(`correction.${member} ${inValid}`, 'bad_argument', () =>
+        memory.correct({ ...said, valid, ...more } as never),
+      );
+      add(`retraction.${member} ${inValid}`, 'bad_argument', () =>
+        memory.retract({ ...about, valid, ...more } as never),
+      );
+    }
+    add('change.valid must be left out, since a change has a from', 'bad_argument', () =>
+      memory.change({ ...said, valid: { from: first } } as never),
+    );
+    add('claims.0.valid.form', 'bad_argument', () => memory.assert({ ...said, valid: { form: first } } as never));
     for (const [valid, code] of periods) {
       add('claims.0.valid', code, () => memory.assert({ ...said, valid } as never));
       add('correction.valid', code, () => memory.correct({ ...said, valid } as never));
@@ -585,7 +603,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         () => ({ code: 'taken', evidence: { argument } }),
         (thrown: { code: string; evidence: object; message: string }) => thrown,
       );
-      expect([error.code, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument }]);
+      const [place] = argument.split(' ');
+      expect([error.code, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument: place }]);
       expect((error as { message: string }).message).toContain(argument);
     }
     expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([head, length, length]);
@@ -742,7 +761,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await memory.assert(over)).toMatchObject({
       ruling: 'rejected',
       reason: 'precondition_failed',
-      detail: expect.stringMatching(/^reversed_period: /),
+      detail: expect.stringMatching(/^reversed_period: It has ended when it is said, .* say with from since when/),
+    });
+    expect(await memory.assert({ ...over, valid: { to: START } })).toMatchObject({
+      detail: expect.stringMatching(/^empty_period: It has ended when it is said/),
     });
     expect(await memory.history()).toEqual([]);
   });

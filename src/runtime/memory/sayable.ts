@@ -1,4 +1,4 @@
-import { form, issueText, requireForm } from '#canon';
+import { type Form, form, issueText, requireForm } from '#canon';
 import { type Domain, type PredicateSpec, SAYING_TEXTS, type Saying } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
 
@@ -10,7 +10,7 @@ type Given = Readonly<Record<string, unknown>> & Pick<Saying, 'verb'>;
 
 /**
  * Refuses what can't be said, by the codes of the pure floor, which would refuse it too: texts, confidences, periods, predicates and
- * strategies that are none, whatever is believed. As a proposal it would be a rejection on record, and keep what a caller has mistyped for good.
+ * strategies that are none, and members that there are not, whatever is believed. As a proposal it would be a rejection on record, and keep what a caller has mistyped for good.
  * What depends on the rest of a batch, on what is believed or on when it is said is for the ruling. `argument` is what the caller calls it.
  *
  * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`, `reversed_period`, `unknown_predicate`,
@@ -18,11 +18,39 @@ type Given = Readonly<Record<string, unknown>> & Pick<Saying, 'verb'>;
  */
 export function requireSayable(saying: Saying, domain: Declaring, argument: string): void {
   const said = saying as unknown as Given;
+  requireForm(MEMBERS[said.verb], said, argument);
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
 }
+
+/** `elsewhere`: what to do instead of members that one may look for here. */
+function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, string>> = {}): Form {
+  const there = names.filter((name) => !OWN.includes(name)).join(', ');
+  return (saying) => {
+    const stray = Object.keys(saying as object).find((name) => !names.includes(name));
+    if (stray === undefined) return undefined;
+    const what = Object.hasOwn(elsewhere, stray) ? elsewhere[stray] : `there is no such member: there are ${there}`;
+    return { at: `.${stray}`, wanted: `left out, since ${what}` };
+  };
+}
+
+/** What the memory gives to each saying. */
+const OWN = ['verb', 'space'];
+const SAID = [...OWN, 'subject', 'predicate', 'object'];
+const CLAIMED = [...SAID, 'confidence', 'source'];
+const SOURCE = { sourceEventId: 'here it is source' };
+const IN_VALID = 'a period stands in valid: { from, to }';
+const PERIOD = membersOf(['from', 'to']);
+
+/** What may be said by each verb; elsewhere a form of the kernel says so (`SAYING` in `kernel/beliefs.ts`). */
+const MEMBERS: Readonly<Record<Saying['verb'], Form>> = {
+  assert: membersOf([...CLAIMED, 'valid', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
+  change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a from, and no end' }),
+  correct: membersOf([...CLAIMED, 'valid', 'was'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
+  retract: membersOf([...SAID, 'valid'], { from: IN_VALID, to: IN_VALID }),
+};
 
 /** Each with its schema, whether it has to be there in a retraction, and whether in all else. */
 const TEXTS = [
@@ -93,6 +121,7 @@ function requirePeriod(said: Given, argument: string): void {
   const isPartial = said.verb === 'assert';
   if (isPartial && valid === undefined) return;
   requireForm(form.object, valid, place);
+  requireForm(PERIOD, valid, place);
   const { from, to } = valid as { readonly from?: unknown; readonly to?: unknown };
   requireWhole(
     {
