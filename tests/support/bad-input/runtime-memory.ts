@@ -64,6 +64,7 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   'new MemoryView': exempt('made by Assize.memory'),
   'Memory.assert': on(({ memory }, said, rest) => memory.assert(said, rest), [claim, options]),
   'Memory.assertMany': on(({ memory }, said, rest) => memory.assertMany(said, rest), [[claim], options]),
+  'Memory.wasAsserted': on(({ memory }, said) => memory.wasAsserted(said), [claim]),
   'Memory.change': on(
     ({ memory }, said, rest) => memory.change(said, rest),
     [{ ...about, object: 'aspirin', from: START }, options],
