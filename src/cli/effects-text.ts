@@ -97,7 +97,7 @@ export function described(
   return {
     epoch,
     trajectory_id: trajectoryId,
-    transaction: name,
+    name,
     ...(rest.putUpAs === undefined ? {} : { put_up_as: rest.putUpAs }),
     principal,
     writ: writId,
@@ -121,14 +121,14 @@ export function described(
   };
 }
 
-/** A table, and what it has no room for: why somebody has to look, what was left, what would answer otherwise, what is kept free, what waits for whom. */
+/** A table, whose columns are named as what `--json` and `effects resolve` give, and what it has no room for: why somebody has to look, what was left, what would answer otherwise, what is kept free, what waits for whom. */
 export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: KeptOfEffects): void {
   out.table(
     [
       { title: 'epoch', align: 'right' },
       { title: 'n', align: 'right' },
       { title: 'tool' },
-      { title: 'effect' },
+      { title: 'phase' },
       { title: 'sink' },
       { title: 'transaction' },
       { title: 'trajectory' },

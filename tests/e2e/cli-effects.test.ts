@@ -345,7 +345,7 @@ describe('what tools are to do is shown with what waits', () => {
     expect((await approve(same)).out).toMatch(/^committed/);
     // It is listed under its proposal, and beside that as what its caller has named it.
     const { transactions } = await json(0, 'list', '--all');
-    expect(transactions).toMatchObject([{ transaction: expect.stringMatching(/^[0-9a-f]{64}$/), put_up_as: 'round' }]);
+    expect(transactions).toMatchObject([{ name: expect.stringMatching(/^[0-9a-f]{64}$/), put_up_as: 'round' }]);
     expect((await assize('list', '--all')).out).toMatch(/ [0-9a-f]{12} \(round\)$/m);
   });
 });
@@ -404,7 +404,7 @@ describe('list', () => {
     expect(out.split('\n').every((text) => text.length <= 80)).toBe(true);
     expect(out).toBe(
       [
-        'epoch  n  tool       effect    sink   transaction  trajectory  name',
+        'epoch  n  tool       phase     sink   transaction  trajectory  name',
         '    1  0  mail.send  in_doubt  blind  committed    orders      order-1',
         '',
         '1 effect waits for a person: assize pending shows the call, --json the key.',
@@ -418,7 +418,7 @@ describe('list', () => {
       {
         epoch: 1,
         trajectory_id: 'orders',
-        transaction: 'order-1',
+        name: 'order-1',
         principal: 'alice',
         writ: expect.stringMatching(/^[0-9a-f]{64}$/),
         phase: 'committed',
@@ -520,7 +520,7 @@ describe('list', () => {
       expect((await assize('list', 'a')).out).toBe('All transactions of tools have ended.\n');
       const { out } = await assize('list', '--all');
       expect(out.split('\n')).toEqual([
-        'epoch  n  tool         effect  sink   transaction          trajectory  name',
+        'epoch  n  tool         phase   sink   transaction          trajectory  name',
         '    2  0  bank.charge  undone  keyed  aborted (escalated)  b           b',
         '    1  0  bank.charge  undone  keyed  aborted (rejected)   a           a',
         '',
@@ -658,7 +658,7 @@ describe('list', () => {
     expect([code, out]).toEqual([
       0,
       [
-        'epoch  n  tool       effect   sink   transaction  trajectory  name',
+        'epoch  n  tool       phase    sink   transaction  trajectory  name',
         row(4, 'others', 'b'),
         row(3, 'others', 'a'),
         row(2, 'orders', 'b'),
@@ -667,7 +667,7 @@ describe('list', () => {
       ].join('\n'),
     ]);
     expect((await assize('list', '--all', '--limit', '3', '--before', '2')).out).toBe(
-      `epoch  n  tool       effect   sink   transaction  trajectory  name\n${row(1, 'orders', 'a')}\n`,
+      `epoch  n  tool       phase    sink   transaction  trajectory  name\n${row(1, 'orders', 'a')}\n`,
     );
     expect((await assize('list', '--all', '--before', '1')).out).toBe('There are no older transactions of tools.\n');
     const epochs = async (...args: string[]) =>

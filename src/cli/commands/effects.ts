@@ -64,9 +64,9 @@ function list(command: Command): void {
       .command('list')
       .description('transactions of tools, with their effects: those that have not ended, or all')
       .argument('[trajectory]', 'default: all of the store')
-      .option('--epoch <number>', 'the transaction of this number, also when it has ended', positive)
+      .option('--epoch <n>', 'the transaction of this number, also when it has ended', positive)
       .option('--all', 'also those that have ended, the youngest first')
-      .option('--limit <number>', `with --all: at most so many (default: ${PAGE})`, positive)
+      .option('--limit <n>', `with --all: at most so many (default: ${PAGE})`, positive)
       .option('--before <epoch>', 'with --all: those of lesser numbers', positive),
   )
     .addHelpText(
@@ -74,6 +74,7 @@ function list(command: Command): void {
       '\nExamples:\n  assize effects list\n  assize effects list orders --json\n  assize effects list --epoch 7\n' +
         '  assize effects list --all --limit 10 --before 200\n\n' +
         'The log is only read: a process that is at work there is not disturbed, and what it does is listed too.\n' +
+        'phase is that of the effect, and transaction that of its transaction, which --json has as phase beside its effects.\n' +
         'aborted, or aborting: it is undone, in brackets why; escalated: its proposal waits for a person, or did.\n' +
         'in_doubt: nobody can tell whether it happened. unresolved: it was refused for good, or too often. Both wait for a person.\n' +
         'open, committed, failing, aborting: a process is at it, or has left it to assize effects recover; settled: it has ended.\n' +
