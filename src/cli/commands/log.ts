@@ -55,26 +55,43 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
     }
     const { json, out } = session;
     if (json) return out.document({ trajectories: listed, total: all.length });
+    const begun = listed.map(begunText);
+    // Most stores have trajectories of which nothing is said.
+    const isSaid = begun.some((text) => text !== '');
     out.table(
-      [
-        { title: 'trajectory' },
-        { title: 'entries', align: 'right' },
-        { title: 'head' },
-        { title: 'domain' },
-        { title: 'begun' },
-      ],
-      listed.map(({ trajectory_id, entries, head, domain, source, delegated_from, note }) => [
+      [...TRAJECTORY_COLUMNS, ...(isSaid ? [{ title: 'begun' }] : [])],
+      listed.map(({ trajectory_id, entries, head, domain }, i) => [
         trajectory_id,
         entries,
         shortId(head),
         domain === null ? red('unreadable') : `${domain.name}@${domain.version}`,
-        [source && `from ${source}`, delegated_from && `delegated from ${delegated_from}`, note]
-          .filter((text) => text !== null)
-          .join(': '),
+        ...(isSaid ? [begun[i] as string] : []),
       ]),
     );
     if (listed.length < all.length) out.line(dim(line`${listed.length} of ${all.length} trajectories`));
   });
+}
+
+const TRAJECTORY_COLUMNS: readonly Column[] = [
+  { title: 'trajectory' },
+  { title: 'entries', align: 'right' },
+  { title: 'head' },
+  { title: 'domain' },
+];
+
+/** What a trajectory comes of, and why. */
+function begunText({
+  source,
+  delegated_from,
+  note,
+}: {
+  readonly source: string | null;
+  readonly delegated_from: string | null;
+  readonly note: string | null;
+}): string {
+  return [source && `from ${source}`, delegated_from && `delegated from ${delegated_from}`, note]
+    .filter((text) => text !== null)
+    .join(': ');
 }
 
 const COLUMNS: readonly Column[] = [
