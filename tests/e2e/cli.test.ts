@@ -17,7 +17,10 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openStore } from '#stores';
+import { clinic } from '../support/clinic.ts';
 import { type Ended, endOf, runCommand, runProcess, startCommand } from '../support/command.ts';
+import { runtimeOver } from '../support/runtime.ts';
 
 const root = join(import.meta.dirname, '../..');
 const COMMANDS = [
@@ -200,6 +203,8 @@ describe('the command line', () => {
       const store = STORELESS.includes(all[i]!) ? [] : ['--store'];
       for (const part of ['--json', ...store, '-h, --help', 'Exit codes:']) expect(out).toContain(part);
       expect(out).not.toContain(String(Number.MAX_SAFE_INTEGER));
+      // A number has one name.
+      expect(out).not.toMatch(/<(number|count|num)>/);
       expect(
         out.split('\n').filter((line) => line.length > 80),
         all[i],
@@ -353,6 +358,19 @@ describe('domains', () => {
 });
 
 describe('log, show and state', () => {
+  test('log has a column for what trajectories come of where one of them says so', async () => {
+    const store = till();
+    expect((await assize('log', ...store)).out).toMatch(
+      /^trajectory {2}entries {2}head {10}domain {2}begun\ntill-1 {12}6 {2}[0-9a-f]{12} {2}till@1 {2}monday\n$/,
+    );
+    const plain = await openStore(`sqlite:${join(folder, 'plain.db')}`);
+    await runtimeOver(plain, [clinic]).create(clinic, { trajectoryId: 'notes' });
+    await plain.close();
+    expect((await assize('log', '--store', 'sqlite:./plain.db')).out).toMatch(
+      /^trajectory {2}entries {2}head {10}domain\nnotes {13}1 {2}[0-9a-f]{12} {2}clinic@1\n$/,
+    );
+  });
+
   test('log tells of trajectories and entries', async () => {
     const store = till();
     expect(await json(0, 'log', ...store)).toMatchObject({

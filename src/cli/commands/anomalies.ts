@@ -37,8 +37,8 @@ export function anomalies(program: Command): void {
       .command('anomalies')
       .description('the experiments of the memory paper, each cell executed here and printed beside the paper’s figure')
       .argument('[name...]', 'experiments, or all of them; default: says which there are')
-      .option('--seed <number>', `of all chance: the same seed gives the same schedules; default: ${SEED}`, count)
-      .option('--runs <number>', 'how many each cell has; default: as many as the paper has', upTo(RUNS_MAX))
+      .option('--seed <n>', `of all chance: the same seed gives the same schedules; default: ${SEED}`, count)
+      .option('--runs <n>', 'how many each cell has; default: as many as the paper has', upTo(RUNS_MAX))
       .option('--postgres <url>', 'a server for the experiments that need one, in a schema of their own: postgres://…')
       .option('--peers <folder>', 'with verdicts: a folder in which other memories are installed, which are run too')
       .option(

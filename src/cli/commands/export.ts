@@ -18,7 +18,7 @@ export function exportCommand(program: Command): void {
       .command('export')
       .description('write all entries, and the blobs they need, as JSON Lines in the order of the log')
       .option('--out <file>', 'a file instead of standard output')
-      .option('--size <count>', 'only the first so many entries of the log, such as those of a checkpoint', positive),
+      .option('--size <n>', 'only the first so many entries of the log, such as those of a checkpoint', positive),
   )
     .addHelpText(
       'after',

@@ -40,9 +40,9 @@ export function faults(program: Command): void {
         'the experiments of the effects paper, each cell executed here and printed beside the paper’s figure',
       )
       .argument('[name...]', 'experiments, or all of them; default: says which there are')
-      .option('--seed <number>', `of all chance: the same seed gives the same faults; default: ${SEED}`, count)
+      .option('--seed <n>', `of all chance: the same seed gives the same faults; default: ${SEED}`, count)
       .option(
-        '--scale <number>',
+        '--scale <n>',
         'how many runs: 0.1 a tenth; default: 1, as many as the paper has, where a table does not say otherwise',
         scaleOf,
       )

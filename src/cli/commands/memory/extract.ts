@@ -62,7 +62,7 @@ export function extract(command: Command): void {
           new Option('--reference <instant>', 'when messages were written that do not say it').argParser(instantOrDay),
         )
         .addOption(
-          new Option('--confidence-max <number>', 'nothing counts as surer, from 0 to 1 (default: 1)').argParser(share),
+          new Option('--confidence-max <n>', 'nothing counts as surer, from 0 to 1 (default: 1)').argParser(share),
         )
         .addOption(
           new Option('--batch <n>', `messages that are read at once, up to ${BATCH_MAX}`)

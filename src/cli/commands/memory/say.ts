@@ -42,7 +42,7 @@ interface Verb {
 const object = new Option('--object <text>', 'what is said of it').makeOptionMandatory();
 const from = new Option('--from <instant>', 'from when on it is so (default: now)').argParser(beginning);
 const to = new Option('--to <instant>', 'until when (default: without an end)').argParser(ending);
-const confidence = new Option('--confidence <number>', 'from 0 to 1 (default: 1)').argParser(share);
+const confidence = new Option('--confidence <n>', 'from 0 to 1 (default: 1)').argParser(share);
 const source = new Option(
   '--source <name>',
   'where it was heard: the same from the same source is said once',
