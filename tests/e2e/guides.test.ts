@@ -85,6 +85,26 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
   }
 });
 
+test('command-line.md', () => {
+  const [making, listing] = blocks('command-line.md') as [string, string];
+  shell(making);
+  const store = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
+  const known = (printed: string): string => printed.trimEnd().replaceAll(/[0-9a-f]{64}/g, '…');
+  const told = steps('command-line.md');
+  expect(told).toHaveLength(3);
+  for (const { command, below } of told) {
+    const printed = shell(`${store}{ ${command} 2> told; } || true`);
+    expect(known(printed), command).toBe(known(below));
+    const { error } = JSON.parse(printed);
+    expect(readFileSync(join(here, 'told'), 'utf8')).toBe(error === undefined ? '' : `assize: ${error.message}\n`);
+  }
+  shell(store + listing);
+  const members = (name: string): string[] => Object.keys(JSON.parse(readFileSync(join(here, name), 'utf8')));
+  expect(members('demo.json')).toContain('ok');
+  expect(members('pending.json')).toEqual(['pending']);
+  expect(members('effects.json')).toEqual(['transactions', 'proposals_waiting']);
+});
+
 test('erasure.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
