@@ -25,9 +25,9 @@ test('a table is its heading, its cells beside the paper’s figures, and its no
   expect(tableText(table)).toBe(
     [
       'Table 9: correct final states (%)',
-      'scenario         agents         Tx-Full     No-Tx',
-      'disjoint writes  2         100 ±0 [100]  100 ±0.3',
-      'counter          16      33.3 [0 or so]   not run',
+      'scenario         agents         Tx-Full       No-Tx',
+      'disjoint writes  2         100 ±0 [100]  100.0 ±0.3',
+      'counter          16      33.3 [0 or so]     not run',
       'In brackets: as the paper prints it.',
       '100 runs.',
       'Nothing else.',
@@ -61,6 +61,22 @@ test('figures have as many digits as can be meant', () => {
     '13.3',
     '0.77',
     '0.7',
+  ]);
+});
+
+test('a figure and its spread are told to the same digit', () => {
+  const of = (measured: number, within: number): string => {
+    const rows = [{ keys: [], cells: [{ measured, within, paper: 60 }] }];
+    return tableText({ ...table, keys: [], columns: ['x'], notes: [], rows })
+      .split('\n')[2]!
+      .trim();
+  };
+  expect([of(60, 8.8), of(83.33, 25), of(0, 0), of(100, 0), of(0, 0.04)]).toEqual([
+    '60.0 ±8.8 [60]',
+    '83.3 ±25.0 [60]',
+    '0 ±0 [60]',
+    '100 ±0 [60]',
+    '0 ±0 [60]',
   ]);
 });
 

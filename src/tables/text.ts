@@ -112,10 +112,21 @@ function gridOf(head: readonly string[], rows: readonly (readonly string[])[], k
 
 function cellText(cell: Cell, of: Digits): string {
   const { measured, within, paper, expected } = cell;
-  const spread = within === undefined ? '' : ` ±${numberText(within, of, measured)}`;
+  const [figure, spread] = within === undefined ? [numberText(measured, of), ''] : withSpread(measured, within, of);
   const other = expected === undefined || !differs(cell) ? '' : ` ≠${numberText(expected, of)}`;
   const beside = paper === undefined ? '' : ` [${numberText(paper, of)}]`;
-  return `${numberText(measured, of)}${spread}${other}${beside}`;
+  return `${figure}${spread}${other}${beside}`;
+}
+
+/** Both to the same digit: 60.0 ±8.8. */
+function withSpread(measured: Cell['measured'], within: number, of: Digits): [figure: string, spread: string] {
+  const texts = (fraction: number): [string, string] => [
+    numberText(measured, of, measured, fraction),
+    numberText(within, of, measured, fraction),
+  ];
+  const fraction = Math.max(...texts(0).map((text) => text.split('.')[1]?.length ?? 0));
+  const [figure, spread] = texts(fraction);
+  return [figure, ` ±${spread}`];
 }
 
 /** Broken between words. */
@@ -131,10 +142,15 @@ function wrapped(note: string): string[] {
 
 type Digits = Pick<Table, 'unit' | 'digits'>;
 
-/** No more digits than can be meant; as many as `beside` has. */
-function numberText(value: number | string, { unit, digits }: Digits, beside: number | string = value): string {
+/** No more digits than can be meant; as many as `beside` has, and no fewer behind the point than `fraction`. */
+function numberText(
+  value: number | string,
+  { unit, digits }: Digits,
+  beside: number | string = value,
+  fraction: number = 0,
+): string {
   if (typeof value === 'string') return value;
   const size = Math.abs(Number(beside));
   const usual = unit === '%' || (size >= 10 && size < 100) ? 1 : size >= 100 ? 0 : 2;
-  return value.toLocaleString('en-US', { maximumFractionDigits: digits ?? usual });
+  return value.toLocaleString('en-US', { minimumFractionDigits: fraction, maximumFractionDigits: digits ?? usual });
 }
