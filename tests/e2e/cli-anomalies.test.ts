@@ -239,10 +239,10 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
       [
         `too many runs of ${name}`,
         [name, '--runs', '1000001'],
-        /--runs <number>.*from 1 to 1000000, in digits/,
+        /--runs <n>.*from 1 to 1000000, in digits/,
       ] as const,
   ),
-  ['runs in powers of ten', ['drift', '--runs', '1e8'], /--runs <number>.*in digits/],
+  ['runs in powers of ten', ['drift', '--runs', '1e8'], /--runs <n>.*in digits/],
   ['peers in a file', ['verdicts', '--peers', '/dev/null'], /--peers \/dev\/null has no mem0ai/],
   ['images where no folder can be made', ['drift', '--svg', '/proc/x'], /--svg \/proc\/x can't be written: /],
 ])('%s is refused', async (_, args, saying) => {

@@ -110,7 +110,7 @@ test.each([
   ['a name that is none', ['recoverey'], /There is no experiment recoverey; there are speculation, /],
   ['a seed that is no number', ['sanity', '--seed', 'x'], /whole number/],
   ['a scale of nothing', ['sanity', '--scale', '0'], /number above 0/],
-  ['a scale that nobody waits for', ['sanity', '--scale', '1e300'], /--scale <number>.*at most 1000/],
+  ['a scale that nobody waits for', ['sanity', '--scale', '1e300'], /--scale <n>.*at most 1000/],
   ['images where no folder can be made', ['sanity', '--svg', '/proc/x'], /--svg \/proc\/x can't be written: /],
   ['images where nothing can be written', ['sanity', '--svg', '/proc'], /--svg \/proc can't be written: /],
   ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x can't be written: /],
