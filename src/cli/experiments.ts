@@ -124,9 +124,17 @@ export function tellLeftOut(
   for (const name of undrawn) out.line(line`${name} was not drawn: none of its tables has a plot.`);
 }
 
-/** Each as text, unless one document is printed in the end. */
-export function printTables({ json, out }: Session, tables: readonly Table[], textOf: (table: Table) => string): void {
+type TableTexts = Pick<typeof import('assize/tables'), 'tableText' | 'tableTextWithin'>;
+
+/** Each as text, as wide as a terminal is, unless one document is printed in the end. */
+export function printTables(
+  { json, out }: Session,
+  tables: readonly Table[],
+  { tableText, tableTextWithin }: TableTexts,
+): void {
   if (json) return;
+  const textOf = (table: Table): string =>
+    out.width === undefined ? tableText(table) : tableTextWithin(table, out.width);
   for (const table of tables) for (const text of textOf(table).split('\n')) out.line(line`${text}`);
 }
 

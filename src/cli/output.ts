@@ -44,6 +44,11 @@ export class Output {
     return this.#stream.isTTY === true;
   }
 
+  /** How wide a line may be; undefined where nobody says. Some terminals don't know theirs, and say 0. */
+  get width(): number | undefined {
+    return (this.#stream.isTTY && this.#stream.columns) || undefined;
+  }
+
   /** @throws OutputClosed */
   line(text: Printable): void {
     this.#write(`${text.text}\n`);
@@ -72,8 +77,7 @@ export class Output {
   table(columns: readonly Column[], rows: readonly (readonly Value[])[]): void {
     const cells = rows.map((row) => row.map((value) => printable(value).text));
     const head = columns.map(({ title }) => bold(title).text);
-    // Some terminals don't know theirs, and say 0.
-    const width = (this.#stream.isTTY && this.#stream.columns) || undefined;
+    const { width } = this;
     const natural = columns.map((_, i) => Math.max(...[head, ...cells].map((row) => lengthOf(row[i] as string))) + GAP);
     const kept = width === undefined ? columns.length : fittingOf(natural, narrowest([head, ...cells]), width);
     const lines = grid(

@@ -9,4 +9,4 @@ export { TableError, type TableErrorCode } from './errors.ts';
 export { plotter } from './plot.ts';
 export { breath, partOf, type Watched } from './running.ts';
 export type { Cell, Table } from './table.ts';
-export { differing, tableText } from './text.ts';
+export { differing, tableText, tableTextWithin } from './text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Table } from './table.ts';
-import { differing, tableText } from './text.ts';
+import { differing, tableText, tableTextWithin } from './text.ts';
 
 const table: Table = {
   source: 'Table 9',
@@ -78,6 +78,58 @@ test('a figure and its spread are told to the same digit', () => {
     '100 ±0 [60]',
     '0 ±0 [60]',
   ]);
+});
+
+test('columns that a width has no room for stand below, beside the same keys', () => {
+  expect(tableTextWithin(table, 40)).toBe(
+    [
+      'Table 9: correct final states (%)',
+      'scenario         agents         Tx-Full',
+      'disjoint writes  2         100 ±0 [100]',
+      'counter          16      33.3 [0 or so]',
+      '',
+      'scenario         agents       No-Tx',
+      'disjoint writes  2       100.0 ±0.3',
+      'counter          16         not run',
+      'In brackets: as the paper prints it.',
+      '100 runs.',
+      'Nothing else.',
+      '',
+    ].join('\n'),
+  );
+  expect(tableTextWithin(table, 51)).toBe(tableText(table));
+  expect(tableTextWithin(table, 50)).not.toBe(tableText(table));
+  // What can't be narrower is as wide as it is.
+  expect(
+    tableTextWithin({ ...table, notes: ['a note of some words'] }, 9)
+      .split('\n')
+      .slice(-7, -1),
+  ).toEqual(['paper', 'prints', 'it.', 'a note of', 'some', 'words']);
+  expect(tableTextWithin({ ...table, columns: [], rows: [{ keys: ['x', 1], cells: [] }] }, 9)).toMatch(/^x {9}1$/m);
+});
+
+test('where there is no room for all, what rows have in common stands above them', () => {
+  const cells = [{ measured: 1 }, { measured: 22 }];
+  const keys = ['no faults', 'no faults', 'with some'];
+  const wide = {
+    ...table,
+    title: 'a title of some words',
+    rows: keys.map((faults, agents) => ({ keys: [faults, agents], cells })),
+  };
+  expect(tableTextWithin({ ...wide, notes: [] }, 24)).toBe(
+    [
+      'Table 9: a title of some',
+      'words (%)',
+      'scenario',
+      '  agents  Tx-Full  No-Tx',
+      'no faults',
+      '  0             1     22',
+      '  1             1     22',
+      'with some',
+      '  2             1     22',
+      '',
+    ].join('\n'),
+  );
 });
 
 test('what is no table is refused, with what of it', () => {

@@ -57,20 +57,82 @@ export const TABLE = form.members({
  */
 export function tableText(table: Table): string {
   requireForm(TABLE, table, 'table');
-  const { keys, columns, rows, notes, unit } = table;
+  return textOf(table, [headingText(table)], gridsOf(table, Number.POSITIVE_INFINITY), WIDTH);
+}
+
+/**
+ * As `tableText`, in lines of so many characters: columns that do not fit stand below, beside the same keys again, and a first key that rows have in
+ * common stands above them. Keys with one column are never parted, nor is a word.
+ * @throws ArgumentError `bad_argument`
+ */
+export function tableTextWithin(table: Table, width: number): string {
+  requireForm(TABLE, table, 'table');
+  requireForm(form.whole, width, 'width');
+  return textOf(table, wrapped(headingText(table), width), gridsOf(table, width), Math.min(width, WIDTH));
+}
+
+function headingText(table: Table): string {
+  return `${headingOf(table)}${table.unit === undefined ? '' : ` (${table.unit})`}`;
+}
+
+function textOf(
+  table: Table,
+  heading: readonly string[],
+  grids: readonly (readonly string[])[],
+  width: number,
+): string {
   const differ = differing(table);
-  return [
-    `${headingOf(table)}${unit === undefined ? '' : ` (${unit})`}`,
-    ...gridOf(
-      [...keys, ...columns],
-      rows.map((row) => [...row.keys.map(String), ...row.cells.map((cell) => cellText(cell, table))]),
-      keys.length,
-    ),
+  const below = [
     ...(hasPaper(table) ? ['In brackets: as the paper prints it.'] : []),
     ...(differ > 0 ? [`${differ} differ from what they have to be, which stands after ≠.`] : []),
-    ...notes.flatMap(wrapped),
+    ...table.notes,
+  ];
+  return [
+    ...heading,
+    ...grids.flatMap((grid, i) => (i === 0 ? grid : ['', ...grid])),
+    ...below.flatMap((note) => wrapped(note, width)),
     '',
   ].join('\n');
+}
+
+/** All columns beside their keys, where there is room for them. */
+function gridsOf(table: Table, width: number): (readonly string[])[] {
+  const { keys, columns, rows } = table;
+  const head = [...keys, ...columns];
+  const body = rows.map((row) => [...row.keys.map(String), ...row.cells.map((cell) => cellText(cell, table))]);
+  const whole = inParts([head, ...body], keys.length, width);
+  const groups = new Set(body.map(([first]) => first)).size;
+  if (whole.length === 1 || keys.length < 2 || groups === body.length) return whole;
+  // What rows have in common stands above them, where it takes no room from the others.
+  const rest = inParts([head.slice(1), ...body.map((row) => row.slice(1))], keys.length - 1, width - INDENT.length);
+  const firsts = [head, ...body].map(([first]) => first as string);
+  return rest.map((lines) =>
+    lines.flatMap((text, i) => [
+      ...(i > 1 && firsts[i] === firsts[i - 1] ? [] : [firsts[i] as string]),
+      `${INDENT}${text}`,
+    ]),
+  );
+}
+
+/** Before rows that stand below what they have in common. */
+const INDENT = '  ';
+
+/** As many columns as there is room for beside their keys, and again until all were there. The first row is the head. */
+function inParts(rows: readonly (readonly string[])[], keys: number, width: number): string[][] {
+  const [head = []] = rows;
+  const wide = head.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)) + GAP);
+  const sum = (from: number, to: number): number => wide.slice(from, to).reduce((all, one) => all + one, 0);
+  const room = width + GAP - sum(0, keys);
+  const parts: string[][] = [];
+  let first = keys;
+  do {
+    let last = first + 1;
+    while (last < head.length && sum(first, last + 1) <= room) last++;
+    const [titles = [], ...cells] = rows.map((row) => [...row.slice(0, keys), ...row.slice(first, last)]);
+    parts.push(gridOf(titles, cells, keys));
+    first = last;
+  } while (first < head.length);
+  return parts;
 }
 
 /**
@@ -130,11 +192,11 @@ function withSpread(measured: Cell['measured'], within: number, of: Digits): [fi
 }
 
 /** Broken between words. */
-function wrapped(note: string): string[] {
+function wrapped(note: string, width: number): string[] {
   const lines = [''];
   for (const word of note.split(' ')) {
     const longer = `${lines.at(-1)} ${word}`.trimStart();
-    if (longer.length <= WIDTH) lines[lines.length - 1] = longer;
+    if (longer.length <= width || lines.at(-1) === '') lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;

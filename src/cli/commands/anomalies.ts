@@ -53,10 +53,7 @@ export function anomalies(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, names: readonly string[]) => {
-        const [{ EXPERIMENTS }, { differing, tableText }] = await Promise.all([
-          import('assize/anomalies'),
-          import('assize/tables'),
-        ]);
+        const [{ EXPERIMENTS }, texts] = await Promise.all([import('assize/anomalies'), import('assize/tables')]);
         const { seed = SEED, runs, postgres, peers } = options;
         const chosen = namedExperiments(EXPERIMENTS, names);
         refuseIdle(EXPERIMENTS, chosen, {
@@ -88,9 +85,9 @@ export function anomalies(program: Command): void {
           );
           if (!draw(experiment, tables)) undrawn.push(experiment.name);
           done.push({ name: experiment.name, tables });
-          printTables(session, tables, tableText);
+          printTables(session, tables, texts);
         }
-        const differ = done.flatMap(({ tables }) => tables).reduce((sum, table) => sum + differing(table), 0);
+        const differ = done.flatMap(({ tables }) => tables).reduce((sum, table) => sum + texts.differing(table), 0);
         if (session.json)
           session.out.document({
             seed,

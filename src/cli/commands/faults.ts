@@ -61,10 +61,7 @@ export function faults(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, names: readonly string[]) => {
-        const [{ EXPERIMENTS, MODES }, { tableText }] = await Promise.all([
-          import('assize/faults'),
-          import('assize/tables'),
-        ]);
+        const [{ EXPERIMENTS, MODES }, texts] = await Promise.all([import('assize/faults'), import('assize/tables')]);
         const { seed = SEED, quick, postgres } = options;
         const scale = quick === true ? QUICK : (options.scale ?? 1);
         const chosen = namedExperiments(EXPERIMENTS, names);
@@ -94,7 +91,7 @@ export function faults(program: Command): void {
         await runExperiments(session, runnable, settings, (experiment, tables) => {
           if (!draw(experiment, tables)) undrawn.push(experiment.name);
           done.push({ name: experiment.name, tables });
-          printTables(session, tables, tableText);
+          printTables(session, tables, texts);
         });
         if (session.json) session.out.document({ seed, scale, experiments: done, skipped });
         else tellLeftOut(session, { skipped, undrawn });

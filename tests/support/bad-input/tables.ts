@@ -19,6 +19,7 @@ const drawing = await tables.plotter();
 
 export const TABLES: Readonly<Record<string, Case | Exempt>> = {
   tableText: takes(tables.tableText, () => [table()]),
+  tableTextWithin: takes(tables.tableTextWithin, () => [table(), 80]),
   differing: takes(tables.differing, () => [table()]),
   plotter: takes(tables.plotter, [['Tx-Full']]),
   // What it answers with.
