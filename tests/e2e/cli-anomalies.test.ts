@@ -236,11 +236,7 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   ['a store, as none is opened', ['weakening', '--store', 'memory:'], /unknown option '--store'/],
   ...EXPERIMENTS.filter(({ uses = ['runs'] }) => uses.includes('runs')).map(
     ({ name }) =>
-      [
-        `too many runs of ${name}`,
-        [name, '--runs', '1000001'],
-        /--runs <n>.*from 1 to 1000000, in digits/,
-      ] as const,
+      [`too many runs of ${name}`, [name, '--runs', '1000001'], /--runs <n>.*from 1 to 1000000, in digits/] as const,
   ),
   ['runs in powers of ten', ['drift', '--runs', '1e8'], /--runs <n>.*in digits/],
   ['peers in a file', ['verdicts', '--peers', '/dev/null'], /--peers \/dev\/null has no mem0ai/],
