@@ -13,6 +13,7 @@ import {
 import type { BlobRef, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept, saltsAt } from '../kept.ts';
+import { afterMsOf, wishedPauseMs } from './between-tries.ts';
 import { type Called, type How, isToldFirst, residueOf, unheardResidue } from './called.ts';
 import { makeTogether, withIt } from './calls-together.ts';
 import type { Coordination } from './coordination.ts';
@@ -49,11 +50,6 @@ interface Left {
   /** Effects that may have been called, although the log does not say so. */
   readonly perhaps?: Set<number>;
 }
-
-/** Pauses between tries, in milliseconds: the first, how they grow, and the longest. */
-const PAUSE_MS = 10;
-const GROWTH = 4;
-const PAUSE_MAX_MS = 10_000;
 
 /** The effects of one transaction, and the calls that make them, undo them, and ask for them. What came of each goes into its log. */
 export class Calls {
@@ -246,7 +242,7 @@ export class Calls {
   /** Before another try, after so many, the last of which has failed so. */
   wait(times: number, failure?: unknown): Promise<void> {
     const told = afterMsOf(failure);
-    const wished = Math.max(told, Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS));
+    const wished = wishedPauseMs(times, failure);
     const patience = this.#takePatience();
     const longest = patience.of(2 * wished);
     patience.lose(longest);
@@ -335,10 +331,4 @@ export class Calls {
   #read(ref: BlobRef): Promise<Json | undefined> {
     return readSalted(this.ports.blob, ref);
   }
-}
-
-/** What its sink has told of when to try again; 0 where it has not, or what is no time. */
-function afterMsOf(failure: unknown): number {
-  const { afterMs = 0 } = failure instanceof DidNothing ? failure : {};
-  return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : 0;
 }

@@ -22,6 +22,7 @@ import { randomHex } from '../random-hex.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
+import { wishedPauseMs } from './between-tries.ts';
 import { blobsOf, type Prepared } from './called.ts';
 import { Claims, claimsFrom } from './claims.ts';
 import type { Begun, Effects, Held } from './effects.ts';
@@ -60,7 +61,10 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
    * epoch is late.
    */
   readonly reading?: 'ordered' | 'optimistic';
-  /** Begins anew so often, with another epoch, where it was stale or a tool said that it did nothing. Default 3. */
+  /**
+   * Begins anew so often, with another epoch, where it was stale, or a tool said that it did nothing: then after a pause, as long as the tool
+   * asks for, and not where that is longer than `deadlineMs`. Default 3.
+   */
   readonly retries?: number;
   readonly signal?: AbortSignal;
 }
@@ -115,6 +119,7 @@ export class Transactions {
     const claims = checked(options, body);
     const { retries = RETRIES } = options;
     const { random } = this.#writer.around;
+    const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
     let isCareful = false;
     const claimed = [...claims];
     for (let tries = 0; ; ) {
@@ -123,16 +128,37 @@ export class Transactions {
       const turn = effects.inFlight.turn();
       if (turn !== undefined) await turn;
       try {
-        const limit = new TimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
+        const limit = new TimeLimit(deadlineMs, options.signal);
         // With all that it came to claim: or else those who claim late might make each other stale for ever.
         const attempt = { name, isCareful, claimed, limit };
         return await effects.attend(limit, () => this.#attempt(effects, options, attempt, body));
       } catch (error) {
         if (isCollision(error) && !isCareful) isCareful = true;
-        else if (isWorthAnother(error) && tries < retries) tries++;
-        else throw error;
+        else if (isWorthAnother(error) && tries < retries) {
+          tries++;
+          await this.#pause(effects, tries, error, deadlineMs, options.signal);
+        } else throw error;
       }
     }
+  }
+
+  /** Before it is begun anew because a tool did nothing: by then nothing of it stands, and nobody waits for it. */
+  async #pause(
+    effects: Effects,
+    times: number,
+    error: EffectError,
+    deadlineMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    // What is stale has to be read again, and that can be done at once.
+    if (error.code !== 'tool_failed') return;
+    const wished = wishedPauseMs(times, error.cause);
+    // Whoever has asked for it would not wait so long for an attempt of it, and may do so without it.
+    if (wished > deadlineMs) throw error;
+    const { pause } = this.#writer.around;
+    const limit = new TimeLimit(deadlineMs, signal);
+    // Who closes ends it, too; then nothing is begun anew.
+    await effects.attend(limit, () => pause(wished, Math.min(2 * wished, deadlineMs), limit.signal));
   }
 
   #effects(): Effects {
@@ -620,6 +646,6 @@ function isCollision(error: unknown): boolean {
   return error instanceof EffectError && error.code === 'key_collision';
 }
 
-function isWorthAnother(error: unknown): boolean {
+function isWorthAnother(error: unknown): error is EffectError {
   return error instanceof EffectError && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
 }
