@@ -119,6 +119,8 @@ export class DidNothing extends Error {
 
 export interface NoAnswerOptions {
   readonly why: string;
+  /** As that of `DidNothing`: of the next try, or of when its sink is asked. */
+  readonly afterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -133,10 +135,12 @@ export interface NoAnswerOptions {
 export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
   readonly why: string;
+  readonly afterMs?: number;
 
-  constructor(message: string, { why, cause }: NoAnswerOptions) {
+  constructor(message: string, { why, afterMs, cause }: NoAnswerOptions) {
     super(message, { cause });
     this.why = why;
+    if (afterMs !== undefined) this.afterMs = afterMs;
   }
 
   get [WHY](): string {

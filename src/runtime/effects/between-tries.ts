@@ -1,4 +1,4 @@
-import { DidNothing } from '#effects';
+import { DidNothing, NoAnswer } from '#effects';
 
 /** Pauses between tries, in milliseconds: the first, how they grow, and the longest that nobody has asked for. */
 const PAUSE_MS = 10;
@@ -12,6 +12,6 @@ export function wishedPauseMs(times: number, failure: unknown): number {
 
 /** What its sink has told of when to try again; 0 where it has not, or what is no time. */
 export function afterMsOf(failure: unknown): number {
-  const { afterMs = 0 } = failure instanceof DidNothing ? failure : {};
+  const { afterMs = 0 } = failure instanceof DidNothing || failure instanceof NoAnswer ? failure : {};
   return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : 0;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DidNothing, declareTool } from '#effects';
+import { DidNothing, declareTool, NoAnswer } from '#effects';
 import type { AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
@@ -130,7 +130,11 @@ test('pauses between tries have an end to how they grow', async () => {
 
 describe('a sink that says when to try again', () => {
   /** Pauses of one call that is refused three times, as they were asked for. */
-  async function pausesAfter(afterMs: number, holdMs: number): Promise<readonly (readonly [number, number])[]> {
+  async function pausesAfter(
+    afterMs: number,
+    holdMs: number,
+    refused: (afterMs: number) => Error = () => new DidNothing('it is busy', { afterMs }),
+  ): Promise<readonly (readonly [number, number])[]> {
     const pauses: [number, number][] = [];
     const tool = declareTool({
       name: 'busy',
@@ -138,7 +142,7 @@ describe('a sink that says when to try again', () => {
       class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
       writes: ['test:r'],
       execute: () => {
-        throw new DidNothing('it is busy', { afterMs });
+        throw refused(afterMs);
       },
     });
     const pause = async (from: number, to: number): Promise<void> => void pauses.push([from, to]);
@@ -161,6 +165,14 @@ describe('a sink that says when to try again', () => {
     expect(await pausesAfter(5, 120_000)).toEqual([
       [10, 20],
       [40, 80],
+    ]);
+  });
+
+  test('is heard too where nobody knows whether it was done', async () => {
+    const unsure = (afterMs: number): Error => new NoAnswer('it is down', { why: 'down', afterMs });
+    expect(await pausesAfter(2_000, 120_000, unsure)).toEqual([
+      [2_000, 4_000],
+      [2_000, 4_000],
     ]);
   });
 

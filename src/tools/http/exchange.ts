@@ -165,12 +165,13 @@ export function requireDone(
   // Without the query, in which there may be secrets.
   const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
   const why = `http_${status}`;
-  if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why });
+  if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why, afterMs: retryAfterMs(headers) });
   if (PASSING.has(status)) throw new DidNothing(what, { afterMs: retryAfterMs(headers), why });
   if (status >= 400 && status < 500) throw new DidNothing(what, { final: true, why });
   // These alone tell a client to make the very same request elsewhere; others may come after the deed.
   if (status === 307 || status === 308) throw new DidNothing(`${what}, which is not followed`, { final: true, why });
-  throw new NoAnswer(status >= 300 && status < 400 ? `${what}, which is not followed` : what, { why });
+  const unsure = status >= 300 && status < 400 ? `${what}, which is not followed` : what;
+  throw new NoAnswer(unsure, { why, afterMs: retryAfterMs(headers) });
 }
 
 /** By the server's own clock, where it names a date (RFC 9110 section 10.2.3). */

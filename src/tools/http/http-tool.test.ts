@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Delivery, DidNothing, type Reversibility, type Sink } from '#effects';
+import { type Delivery, DidNothing, NoAnswer, type Reversibility, type Sink } from '#effects';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { HttpSink, type RequestFault } from '../../../tests/support/http-sink.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
@@ -116,6 +116,16 @@ describe('what arrives, by class and fault', () => {
       const refused = () => requireDone(request, { status, headers, body: null }, { isConflictOpen: false });
       const error = errorOf(refused) as DidNothing;
       expect([error instanceof DidNothing, error.isFinal, error.afterMs]).toEqual([true, false, afterMs]);
+    }
+    // Nobody knows then whether it was done, but when to send it again, or to ask.
+    for (const [status, isConflictOpen] of [
+      [503, false],
+      [409, true],
+    ] as const) {
+      const error = errorOf(() =>
+        requireDone(request, { status, headers, body: null }, { isConflictOpen }),
+      ) as NoAnswer;
+      expect([error instanceof NoAnswer, error.afterMs]).toEqual([true, afterMs]);
     }
   });
 
