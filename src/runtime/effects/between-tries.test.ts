@@ -67,6 +67,16 @@ describe('a transaction that is begun anew because a tool did nothing', () => {
     await at.assize.close();
   });
 
+  test('is begun anew as often as it may be, where the tool asks for no time', async () => {
+    const at = await refusedWith(undefined, 6);
+    expect(await at.run({ deadlineMs: 5_000, retries: 6 })).toMatchObject({ effects: 'settled' });
+    expect(at.pauses.slice(-2)).toEqual([
+      [2_560, 5_000],
+      [5_000, 5_000],
+    ]);
+    await at.assize.close();
+  });
+
   test.each(['close', 'abort'] as const)('does not wait on after %s', async (how) => {
     const waits = Promise.withResolvers<void>();
     const pause: AssizeOptions['pause'] = (_, __, signal) =>

@@ -22,7 +22,7 @@ import { randomHex } from '../random-hex.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
-import { wishedPauseMs } from './between-tries.ts';
+import { afterMsOf, wishedPauseMs } from './between-tries.ts';
 import { blobsOf, type Prepared } from './called.ts';
 import { Claims, claimsFrom } from './claims.ts';
 import type { Begun, Effects, Held } from './effects.ts';
@@ -152,13 +152,14 @@ export class Transactions {
   ): Promise<void> {
     // What is stale has to be read again, and that can be done at once.
     if (error.code !== 'tool_failed') return;
-    const wished = wishedPauseMs(times, error.cause);
     // Whoever has asked for it would not wait so long for an attempt of it, and may do so without it.
-    if (wished > deadlineMs) throw error;
+    if (afterMsOf(error.cause) > deadlineMs) throw error;
+    const wished = wishedPauseMs(times, error.cause);
+    const [from, to] = [Math.min(wished, deadlineMs), Math.min(2 * wished, deadlineMs)];
     const { pause } = this.#writer.around;
     const limit = new TimeLimit(deadlineMs, signal);
     // Who closes ends it, too; then nothing is begun anew.
-    await effects.attend(limit, () => pause(wished, Math.min(2 * wished, deadlineMs), limit.signal));
+    await effects.attend(limit, () => pause(from, to, limit.signal));
   }
 
   #effects(): Effects {
