@@ -166,7 +166,8 @@ const WORDS: readonly Words[] = [
       "$a$ ' $$ ; $a$",
       "E'\\'; COMMIT'",
       "e'\\\\'",
-      "'\\'",
+      // After E'…' and the end of a line a string goes on, with its escapes: this one is to be a string of its own.
+      "+ '\\'",
       'a$$b',
       '$1',
       "E'a'\n'\\';'",
@@ -195,7 +196,7 @@ test.each(WORDS)(
         const isSound = firsts.length <= 1 && firsts.every((first) => first === 'SELECT' || first === 'insert');
         expect(problemOf(text, words.placeholders) === undefined, text).toBe(isSound);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 20_000 },
     );
   },
 );
