@@ -5,11 +5,12 @@ import { ALONE, TOGETHER } from './tests/support/together.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    globalSetup: ['tests/support/compile-cache.ts', 'tests/support/postgres/cluster.ts'],
+    globalSetup: ['tests/support/compile-cache.ts', 'tests/support/seed.ts', 'tests/support/postgres/cluster.ts'],
     pool: 'forks',
     // One more than there are processors: many files wait for a disk, a server or another process for half of their time.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
+    setupFiles: ['tests/support/seeded.ts'],
     // For what hangs, and for nothing that is only slow: on a machine that others use as well, some tests take two minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
