@@ -10,6 +10,8 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const HELD = 'irreversible.buffered';
 const ACTS = 'reversible.externalised';
+/** Patience for all tries: when it runs out, a call has a millisecond, and a slow machine takes longer. */
+const HOLD_MS = 86_400_000;
 
 /** Calls that are refused, or lost, so often before one goes well. */
 async function stage(fault: Fault, times: number, options: Partial<AssizeOptions> = {}) {
@@ -30,7 +32,7 @@ async function stage(fault: Fault, times: number, options: Partial<AssizeOptions
     const pause = async (_: number, to: number): Promise<void> => {
       pausedMs = Math.max(pausedMs, to);
     };
-    return runtimeOver(storeOf(store, steps), [tally], { tools, pause, ...options, ...more });
+    return runtimeOver(storeOf(store, steps), [tally], { tools, pause, holdMs: HOLD_MS, ...options, ...more });
   };
   await processOf(new Steps()).create(tally, { trajectoryId: 't' });
   const transact = async (assize: ReturnType<typeof runtimeOver>, tool: string, ends: 'commit' | 'throw') => {
@@ -86,7 +88,7 @@ test.each([1, 3])(
       return of === 'do' ? 'lose_before' : 'none';
     };
     const tools = [toolFor({ sink, steps: new Steps(), fault }, 'irreversible', 'buffered')];
-    const assize = runtimeOver(new MemoryStore(), [tally], { tools, tries });
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools, tries, holdMs: HOLD_MS });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
       await tx.call(HELD, { what: 'held' });
