@@ -44,3 +44,9 @@ export type StoreErrorCode =
 export class StoreError extends AssizeError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }
+
+export function closedError(path: string): StoreError {
+  return new StoreError('store_closed', `The store ${path} is closed; open it again to use it.`, {
+    evidence: { path },
+  });
+}

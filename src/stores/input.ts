@@ -169,6 +169,12 @@ export function checkVectorQuery(query: FactVectorQuery): Checked<FactVectorQuer
   return checked;
 }
 
+/** Throws `store_invalid_input` unless these can be asked for. */
+export function checkToEmbed(embedder: string, space: string, limit: number): void {
+  for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
+  checkPage({ limit });
+}
+
 /** Throws `store_invalid_input` unless vectors of one length can be kept. */
 export function checkVectors(embedder: string, vectors: readonly FactVector[]): void {
   checkText(embedder, 'embedder');

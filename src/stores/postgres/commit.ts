@@ -1,5 +1,6 @@
 import type { CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
 import type { OracleRow } from '#oracle';
+import { COMMITTED } from '../access.ts';
 import { StoreError } from '../errors.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import { type EffectNews, EffectPlan, KnownEffects } from './effect-plan.ts';
@@ -8,9 +9,6 @@ import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 import type { KnownFacts } from './known-facts.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
-
-/** Shared, because a group answers hundreds of callers with it. */
-export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
 /** Where the next entry of a trajectory goes: after seq -1 where there is none. */
 interface Head {

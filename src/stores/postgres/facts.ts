@@ -17,7 +17,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { KnownFacts } from './known-facts.ts';
 import type { Readers } from './readers.ts';
 import { bytea } from './row.ts';
-import type { Statement } from './session.ts';
+import type { Session, Statement } from './session.ts';
 
 /** Rows of each table that are deleted in one transaction. */
 const DELETED_MAX = 5_000;
@@ -138,32 +138,31 @@ export function prepareBranchPartitions(
   };
 }
 
-/** As `FactStore.claimKey`: the key that is there, and the one that is there after one was offered. */
-export function prepareClaimKey(
-  readers: Readers,
-  schema: string,
-): {
-  readonly known: () => Promise<Uint8Array | undefined>;
-  readonly offer: (group: GroupCommit, key: Uint8Array) => Promise<Uint8Array>;
-} {
-  const select: Statement = {
-    name: 'assize claim key',
-    text: `SELECT encode(key, 'hex') FROM "${schema}".fact_claim_key`,
-  };
+/** The key of claims, where one was ever offered. */
+export function prepareClaimKey(readers: Readers, schema: string): () => Promise<Uint8Array | undefined> {
+  const select = selectClaimKey(schema);
+  return async () => claimKeyOf(await readers.run(select));
+}
+
+/** The key of claims that there is, or this one from now on. */
+export function prepareOfferClaimKey(schema: string): (key: Uint8Array) => (session: Session) => Promise<Uint8Array> {
+  const select = selectClaimKey(schema);
   const insert: Statement = {
     name: 'assize offer claim key',
     text: `INSERT INTO "${schema}".fact_claim_key VALUES (1, $1::bytea) ON CONFLICT DO NOTHING`,
   };
-  const read = ([row]: readonly Row[]): Uint8Array | undefined =>
-    row === undefined ? undefined : new Uint8Array(Buffer.from(row[0] as string, 'hex'));
-  return {
-    known: async () => read(await readers.run(select)),
-    offer: (group, key) =>
-      group.run(async (session) => {
-        await session.run(insert, [bytea(Buffer.from(key).toString('hex'))]);
-        return read(await session.run(select)) as Uint8Array;
-      }),
+  return (key) => async (session) => {
+    await session.run(insert, [bytea(Buffer.from(key).toString('hex'))]);
+    return claimKeyOf(await session.run(select)) as Uint8Array;
   };
+}
+
+function selectClaimKey(schema: string): Statement {
+  return { name: 'assize claim key', text: `SELECT encode(key, 'hex') FROM "${schema}".fact_claim_key` };
+}
+
+function claimKeyOf([row]: readonly Row[]): Uint8Array | undefined {
+  return row === undefined ? undefined : new Uint8Array(Buffer.from(row[0] as string, 'hex'));
 }
 
 /** A rebuilding, and how many parts of it were sent. */

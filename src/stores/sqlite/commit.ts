@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
+import { COMMITTED } from '../access.ts';
 import type { EffectChange } from '../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
@@ -8,9 +9,6 @@ import type { FactWriter } from './facts.ts';
 import type { HashIndex } from './hash-index.ts';
 import { prepareEraseAnswers } from './oracle.ts';
 import { readMark, SCHEMA_VERSION } from './schema.ts';
-
-/** Shared, because a group answers hundreds of callers with it. */
-export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
 /** Trajectories whose heads are kept in memory; more only cost a lookup each. */
 const HEADS_MAX = 10_000;

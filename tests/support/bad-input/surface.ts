@@ -21,6 +21,12 @@ function callsOf(name: string, value: unknown): string[] {
   if (typeof value !== 'function') return [];
   if (!Function.prototype.toString.call(value).startsWith('class')) return [name];
   if (value.prototype instanceof Error) return [];
-  const members = Object.getOwnPropertyNames(value.prototype).filter((member) => member !== 'constructor');
-  return [`new ${name}`, ...members.map((member) => `${name}.${member}`)];
+  return [`new ${name}`, ...membersOf(value.prototype).map((member) => `${name}.${member}`)];
+}
+
+/** Inherited ones too. */
+function membersOf(prototype: object | null): string[] {
+  if (prototype === null || prototype === Object.prototype) return [];
+  const own = Object.getOwnPropertyNames(prototype).filter((member) => member !== 'constructor');
+  return [...own, ...membersOf(Object.getPrototypeOf(prototype))];
 }

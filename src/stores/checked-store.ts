@@ -1,0 +1,297 @@
+import type {
+  Batch,
+  BlobRow,
+  BranchPartition,
+  BranchPartitionQuery,
+  CommitResult,
+  EffectKeyRow,
+  EffectPage,
+  EffectRefusal,
+  EffectStore,
+  EffectWrite,
+  EntryRow,
+  FactHit,
+  FactQuery,
+  FactStore,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
+  FactVersion,
+  FactWrite,
+  Hash,
+  LedgerStore,
+  LoggedTransaction,
+  LogStep,
+  LogStore,
+  OpenEffectPage,
+  PartitionName,
+  PartitionState,
+  SnapshotRow,
+  SnapshotStore,
+  Tenure,
+  TrajectoryInfo,
+} from '#ledger';
+import type { OracleRow, OracleStore } from '#oracle';
+import { type Access, COMMITTED } from './access.ts';
+import { effectAnswer } from './effects.ts';
+import {
+  checkAnswerPage,
+  checkBatch,
+  checkBranchPartitionQuery,
+  checkClaimKey,
+  checkCount,
+  checkEffectPage,
+  checkEffects,
+  checkEpoch,
+  checkFactQuery,
+  checkHash,
+  checkLogStep,
+  checkNodes,
+  checkOpenPage,
+  checkOracleRow,
+  checkPage,
+  checkPartition,
+  checkPrefix,
+  checkSignal,
+  checkSnapshotRow,
+  checkText,
+  checkTextQuery,
+  checkToEmbed,
+  checkVectorQuery,
+  checkVectors,
+  checkWithin,
+  isEmpty,
+} from './input.ts';
+
+/**
+ * The ports over whatever keeps the rows: no argument gets there that no row can hold. Who reads is told that first, and who writes
+ * first whether anything can be written.
+ */
+export abstract class CheckedStore
+  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore
+{
+  readonly #access: Access;
+
+  abstract readonly readonly: boolean;
+
+  constructor(access: Access) {
+    this.#access = access;
+  }
+
+  abstract close(): Promise<void>;
+
+  // Not async: that would put three more turns of the microtask queue between the disk and every answer.
+  commit(batch: Batch): Promise<CommitResult> {
+    try {
+      const writes = this.#access.writes();
+      checkBatch(batch);
+      return isEmpty(batch) ? Promise.resolve(COMMITTED) : writes.commit(batch);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async resolve(id: Hash): Promise<EntryRow | undefined> {
+    checkHash(id, 'id');
+    return this.#access.read((reads) => reads.resolve(id));
+  }
+
+  async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+    checkText(trajectoryId, 'trajectory_id');
+    const { from, limit } = checkPage(options);
+    return this.#access.read((reads) => reads.entries(trajectoryId, from, limit));
+  }
+
+  async head(trajectoryId: string): Promise<EntryRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#access.read((reads) => reads.head(trajectoryId));
+  }
+
+  async trajectories(): Promise<TrajectoryInfo[]> {
+    return this.#access.read((reads) => reads.trajectories());
+  }
+
+  async blob(hash: Hash): Promise<string | undefined> {
+    checkHash(hash, 'hash');
+    return this.#access.read((reads) => reads.blob(hash));
+  }
+
+  async erasedBy(hash: Hash): Promise<Hash | undefined> {
+    checkHash(hash, 'hash');
+    return this.#access.read((reads) => reads.erasedBy(hash));
+  }
+
+  async find(prefix: string): Promise<EntryRow[]> {
+    const lower = checkPrefix(prefix);
+    return this.#access.read((reads) => reads.find(lower));
+  }
+
+  async oracleGet(key: string): Promise<OracleRow | undefined> {
+    checkHash(key, 'key');
+    return this.#access.read((reads) => reads.oracleGet(key));
+  }
+
+  async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkWithin(within, page);
+    return this.#access.read((reads) => reads.oracleWithin(within, page));
+  }
+
+  async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+    checkAnswerPage(page);
+    return this.#access.read((reads) => reads.oracleErased(page));
+  }
+
+  async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
+    const writes = this.#access.writes();
+    checkOracleRow(row, within);
+    return writes.oraclePut(row, within);
+  }
+
+  async logSize(): Promise<number> {
+    return this.#access.read((reads) => reads.logSize());
+  }
+
+  async unlogged(limit: number): Promise<EntryRow[]> {
+    checkPage({ limit });
+    return this.#access.read((reads) => reads.unlogged(limit));
+  }
+
+  async integrate(step: LogStep): Promise<boolean> {
+    const writes = this.#access.writes();
+    checkLogStep(step);
+    return writes.integrate(step);
+  }
+
+  async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
+    checkNodes(level, from, count);
+    return this.#access.read((reads) => reads.logNodes(level, from, count));
+  }
+
+  async logIndex(id: Hash): Promise<number | undefined> {
+    checkHash(id, 'id');
+    return this.#access.read((reads) => reads.logIndex(id));
+  }
+
+  async logged(from: number, limit: number): Promise<EntryRow[]> {
+    checkPage({ from, limit });
+    return this.#access.read((reads) => reads.logged(from, limit));
+  }
+
+  async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
+    checkText(trajectoryId, 'trajectory_id');
+    return this.#access.read((reads) => reads.snapshot(trajectoryId));
+  }
+
+  async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
+    const writes = this.#access.writes();
+    checkSnapshotRow(row);
+    checkCount(erasures, 'erasures');
+    // As it is now: it is written later.
+    const { trajectory_id, seq, hash, text } = row;
+    return writes.putSnapshot(Object.freeze({ trajectory_id, seq, hash, text }), erasures);
+  }
+
+  async erasures(): Promise<number> {
+    return this.#access.read((reads) => reads.erasures());
+  }
+
+  async dropSnapshots(): Promise<void> {
+    return this.#access.writes().dropSnapshots();
+  }
+
+  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+    const writes = this.#access.writes();
+    checkSignal(signal);
+    return writes.holdEffects(signal);
+  }
+
+  async logEffects(
+    effects: EffectWrite,
+    blobs: readonly BlobRow[] = [],
+  ): Promise<{ readonly status: 'written' } | EffectRefusal> {
+    checkEffects(effects);
+    return effectAnswer(await this.commit({ entries: [], blobs, effects }));
+  }
+
+  async openEffects(page: OpenEffectPage = {}): Promise<LoggedTransaction[]> {
+    checkOpenPage(page);
+    return this.#access.read((reads) => reads.openEffects(page));
+  }
+
+  async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
+    checkEffectPage(page);
+    return this.#access.read((reads) => reads.listEffects(page));
+  }
+
+  async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    checkEpoch(epoch);
+    return this.#access.read((reads) => reads.effectsOf(epoch));
+  }
+
+  async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
+    checkHash(key, 'key');
+    return this.#access.read((reads) => reads.effectKey(key));
+  }
+
+  async wereEffectsHeld(): Promise<boolean> {
+    return this.#access.read((reads) => reads.wereEffectsHeld());
+  }
+
+  async partition(name: PartitionName): Promise<PartitionState | undefined> {
+    checkPartition(name);
+    return this.#access.read((reads) => reads.partition(name));
+  }
+
+  async facts(query: FactQuery): Promise<FactVersion[]> {
+    const checked = checkFactQuery(query);
+    return this.#access.read((reads) => reads.facts(checked));
+  }
+
+  claimKey(offered: Uint8Array): Promise<Uint8Array>;
+  claimKey(): Promise<Uint8Array | undefined>;
+  async claimKey(offered?: Uint8Array): Promise<Uint8Array | undefined> {
+    if (offered !== undefined) checkClaimKey(offered);
+    const known = await this.#access.read((reads) => reads.claimKey());
+    if (known !== undefined || offered === undefined) return known;
+    return this.#access.writes().claimKey(offered);
+  }
+
+  async spaces(): Promise<string[]> {
+    return this.#access.read((reads) => reads.spaces());
+  }
+
+  async branches(): Promise<{ readonly space: string; readonly branch: string }[]> {
+    return this.#access.read((reads) => reads.branches());
+  }
+
+  async branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]> {
+    const checked = checkBranchPartitionQuery(query);
+    return this.#access.read((reads) => reads.branchPartitions(checked));
+  }
+
+  async factsByText(query: FactTextQuery): Promise<FactHit[]> {
+    const checked = checkTextQuery(query);
+    return this.#access.read((reads) => reads.factsByText(checked));
+  }
+
+  async factsByVector(query: FactVectorQuery): Promise<FactHit[]> {
+    const checked = checkVectorQuery(query);
+    return this.#access.read((reads) => reads.factsByVector(checked));
+  }
+
+  async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
+    checkToEmbed(embedder, space, limit);
+    return this.#access.read((reads) => reads.textsToEmbed(embedder, space, limit));
+  }
+
+  async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
+    const writes = this.#access.writes();
+    checkVectors(embedder, vectors);
+    return writes.putVectors(embedder, vectors);
+  }
+
+  async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
+    return this.#access.writes().rebuildFacts(pages);
+  }
+}

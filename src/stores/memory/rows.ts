@@ -1,0 +1,273 @@
+import type {
+  Batch,
+  BranchPartition,
+  BranchPartitionQuery,
+  CommitResult,
+  EffectKeyRow,
+  EffectPage,
+  EntryRow,
+  FactHit,
+  FactQuery,
+  FactText,
+  FactTextQuery,
+  FactVectorQuery,
+  FactVersion,
+  Hash,
+  LoggedTransaction,
+  LogStep,
+  OpenEffectPage,
+  PartitionName,
+  PartitionState,
+  SnapshotRow,
+  TrajectoryInfo,
+} from '#ledger';
+import type { OracleRow } from '#oracle';
+import { COMMITTED, type Reads } from '../access.ts';
+import type { EffectChange } from '../effects.ts';
+import { type FactChange, REPEATS_ERASED } from '../facts.ts';
+import { MemoryEffects } from './effects.ts';
+import { MemoryFacts } from './facts.ts';
+
+type Whole<Query> = Query & { readonly limit: number };
+
+/** Everything that a store in memory holds. What is called is done at once, by itself. */
+export class Rows implements Reads {
+  readonly effects: MemoryEffects = new MemoryEffects();
+  readonly believed: MemoryFacts = new MemoryFacts((hash) => this.#erased.has(hash));
+  readonly #trajectories = new Map<string, EntryRow[]>();
+  readonly #byId = new Map<Hash, EntryRow>();
+  readonly #blobs = new Map<Hash, string>();
+  readonly #erased = new Map<Hash, Hash>();
+  readonly #oracle = new Map<string, OracleRow>();
+  readonly #within = new Map<string, Set<string>>();
+  /** In the order of commits, which the log follows. */
+  readonly #rows: EntryRow[] = [];
+  readonly #places = new Map<Hash, number>();
+  readonly #leaves: Uint8Array[] = [];
+  readonly #nodes = new Map<string, Uint8Array>();
+  readonly #snapshots = new Map<string, SnapshotRow>();
+  #claimKey: Uint8Array | undefined;
+
+  commit(batch: Batch): CommitResult {
+    const heads = new Map<string, EntryRow | undefined>();
+    const ids = new Set<Hash>();
+    for (const row of batch.entries) {
+      const name = row.trajectory_id;
+      const head = heads.has(name) ? heads.get(name) : this.#trajectories.get(name)?.at(-1);
+      const fits = row.seq === (head?.seq ?? -1) + 1 && row.parent === (head?.id ?? null);
+      if (!fits || ids.has(row.id) || this.#byId.has(row.id)) {
+        return { status: 'conflict', trajectory_id: name, seq: row.seq };
+      }
+      heads.set(name, row);
+      ids.add(row.id);
+    }
+    let change: EffectChange | undefined;
+    if (batch.effects !== undefined) {
+      const verdict = this.effects.judge(batch.effects);
+      if ('refusal' in verdict) return verdict.refusal;
+      change = verdict.change;
+    }
+    if (batch.repeats?.some((hash) => this.#erased.has(hash))) return REPEATS_ERASED;
+    let facts: readonly FactChange[] = [];
+    if (batch.facts !== undefined && batch.facts.length > 0) {
+      const verdict = this.believed.judge(batch.facts);
+      if ('refusal' in verdict) return verdict.refusal;
+      facts = verdict.changes;
+    }
+    for (const row of batch.entries) this.#insert(row);
+    for (const { hash, text } of batch.blobs) {
+      if (!this.#blobs.has(hash) && !this.#erased.has(hash)) this.#blobs.set(hash, text);
+    }
+    this.believed.write(facts);
+    for (const { hash, by } of batch.erased ?? []) {
+      this.#blobs.delete(hash);
+      if (!this.#erased.has(hash)) this.#erased.set(hash, by);
+      this.#snapshots.clear();
+    }
+    if (batch.erased !== undefined && batch.erased.length > 0) this.believed.erase(batch.erased);
+    for (const { key, by } of batch.erasedAnswers ?? []) {
+      const { at = '', erased_by = by } = this.#oracle.get(key) ?? {};
+      this.#oracle.set(key, Object.freeze({ key, answer: '', at, erased_by }));
+    }
+    if (change !== undefined) this.effects.write(change);
+    return COMMITTED;
+  }
+
+  resolve(id: Hash): EntryRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  entries(trajectoryId: string, from: number, limit: number): EntryRow[] {
+    return this.#trajectories.get(trajectoryId)?.slice(from, from + limit) ?? [];
+  }
+
+  head(trajectoryId: string): EntryRow | undefined {
+    return this.#trajectories.get(trajectoryId)?.at(-1);
+  }
+
+  trajectories(): TrajectoryInfo[] {
+    return [...this.#trajectories].map(([trajectory_id, rows]) => ({
+      trajectory_id,
+      entries: rows.length,
+      head: rows.at(-1)!.id,
+    }));
+  }
+
+  blob(hash: Hash): string | undefined {
+    return this.#blobs.get(hash);
+  }
+
+  erasedBy(hash: Hash): Hash | undefined {
+    return this.#erased.get(hash);
+  }
+
+  find(prefix: string): EntryRow[] {
+    const found = [...this.#byId.values()].filter((row) => row.id.startsWith(prefix));
+    return found.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, 2);
+  }
+
+  oracleGet(key: string): OracleRow | undefined {
+    return this.#oracle.get(key);
+  }
+
+  oracleWithin(
+    within: string,
+    { after = '', limit }: { readonly after?: string; readonly limit: number },
+  ): OracleRow[] {
+    const keys = [...(this.#within.get(within) ?? [])].filter((key) => key > after).sort();
+    const rows = keys.map((key) => this.#oracle.get(key) as OracleRow);
+    return rows.filter(({ erased_by }) => erased_by === undefined).slice(0, limit);
+  }
+
+  oracleErased({ after = '', limit }: { readonly after?: string; readonly limit: number }): OracleRow[] {
+    const rows = [...this.#oracle.values()].filter(({ key, erased_by }) => erased_by !== undefined && key > after);
+    return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit);
+  }
+
+  oraclePut(row: OracleRow, within: string | undefined): OracleRow {
+    if (within !== undefined) this.#within.set(within, (this.#within.get(within) ?? new Set()).add(row.key));
+    const first = this.#oracle.get(row.key) ?? copyOracleRow(row);
+    this.#oracle.set(row.key, first);
+    return first;
+  }
+
+  logSize(): number {
+    return this.#leaves.length;
+  }
+
+  unlogged(limit: number): EntryRow[] {
+    return this.#rows.slice(this.#leaves.length, this.#leaves.length + limit);
+  }
+
+  integrate({ size, leaves, nodes }: LogStep): boolean {
+    if (this.#leaves.length !== size) return false;
+    for (const { id, hash } of leaves) {
+      this.#places.set(id, this.#leaves.length);
+      this.#leaves.push(hash.slice());
+    }
+    for (const { level, index, hash } of nodes) this.#nodes.set(`${level} ${index}`, hash.slice());
+    return true;
+  }
+
+  logNodes(level: number, from: number, count: number): (Uint8Array | undefined)[] {
+    return Array.from({ length: count }, (_, i) =>
+      level === 0 ? this.#leaves[from + i] : this.#nodes.get(`${level} ${from + i}`),
+    );
+  }
+
+  logIndex(id: Hash): number | undefined {
+    return this.#places.get(id);
+  }
+
+  logged(from: number, limit: number): EntryRow[] {
+    return this.#rows.slice(from, Math.min(from + limit, this.#leaves.length));
+  }
+
+  snapshot(trajectoryId: string): SnapshotRow | undefined {
+    return this.#snapshots.get(trajectoryId);
+  }
+
+  putSnapshot(row: SnapshotRow, erasures: number): void {
+    if (erasures === this.#erased.size && this.#trajectories.has(row.trajectory_id))
+      this.#snapshots.set(row.trajectory_id, row);
+  }
+
+  dropSnapshots(): void {
+    this.#snapshots.clear();
+  }
+
+  erasures(): number {
+    return this.#erased.size;
+  }
+
+  openEffects(page: OpenEffectPage): LoggedTransaction[] {
+    return this.effects.open(page);
+  }
+
+  listEffects(page: EffectPage): LoggedTransaction[] {
+    return this.effects.list(page);
+  }
+
+  effectsOf(epoch: number): LoggedTransaction | undefined {
+    return this.effects.of(epoch);
+  }
+
+  effectKey(key: Hash): EffectKeyRow | undefined {
+    return this.effects.key(key);
+  }
+
+  wereEffectsHeld(): boolean {
+    return this.effects.wereHeld;
+  }
+
+  partition(name: PartitionName): PartitionState | undefined {
+    return this.believed.state(name);
+  }
+
+  facts(query: Whole<FactQuery>): FactVersion[] {
+    return this.believed.query(query);
+  }
+
+  claimKey(offered?: Uint8Array): Uint8Array | undefined {
+    this.#claimKey ??= offered && Uint8Array.from(offered);
+    return this.#claimKey && Uint8Array.from(this.#claimKey);
+  }
+
+  spaces(): string[] {
+    return this.believed.spaces();
+  }
+
+  branches(): { readonly space: string; readonly branch: string }[] {
+    return this.believed.branches();
+  }
+
+  branchPartitions(query: Whole<BranchPartitionQuery>): BranchPartition[] {
+    return this.believed.branchPartitions(query);
+  }
+
+  factsByText(query: Whole<FactTextQuery>): FactHit[] {
+    return this.believed.byText(query);
+  }
+
+  factsByVector(query: Whole<FactVectorQuery>): FactHit[] {
+    return this.believed.byVector(query);
+  }
+
+  textsToEmbed(embedder: string, space: string, limit: number): FactText[] {
+    return this.believed.toEmbed(embedder, space, limit);
+  }
+
+  // A copy, frozen: a caller who changes a row must not change the store's.
+  #insert({ id, trajectory_id, parent, seq, kind, payload }: EntryRow): void {
+    const row = Object.freeze({ id, trajectory_id, parent, seq, kind, payload });
+    const rows = this.#trajectories.get(trajectory_id);
+    if (rows === undefined) this.#trajectories.set(trajectory_id, [row]);
+    else rows.push(row);
+    this.#byId.set(id, row);
+    this.#rows.push(row);
+  }
+}
+
+function copyOracleRow({ key, answer, at }: OracleRow): OracleRow {
+  return Object.freeze({ key, answer, at });
+}

@@ -1,0 +1,34 @@
+import type { Tenure } from '#ledger';
+import type { Writes } from '../access.ts';
+import { rebuild } from '../rebuild.ts';
+import { prepareOfferClaimKey, rebuildSteps } from './facts.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { prepareIntegrate } from './log.ts';
+import { prepareDropSnapshots, preparePutSnapshot } from './snapshot.ts';
+import { putVectors } from './texts.ts';
+
+/** `writable` is asked before each step of a rebuilding, which may be long. */
+export function prepareWrites(
+  group: GroupCommit,
+  { schema, path }: { readonly schema: string; readonly path: string },
+  by: {
+    hold(signal: AbortSignal | undefined): Promise<Tenure>;
+    writable(): GroupCommit;
+  },
+): Writes {
+  const integrate = prepareIntegrate(schema);
+  const putSnapshot = preparePutSnapshot(schema);
+  const dropSnapshots = prepareDropSnapshots(schema);
+  const offerClaimKey = prepareOfferClaimKey(schema);
+  return {
+    commit: (batch) => group.commit(batch),
+    oraclePut: (row, within) => group.put(row, within),
+    integrate: (step) => group.run(integrate(step)),
+    putSnapshot: (row, erasures) => group.run(putSnapshot(row, erasures)),
+    dropSnapshots: () => group.run(dropSnapshots),
+    holdEffects: by.hold,
+    claimKey: (offered) => group.run(offerClaimKey(offered)),
+    putVectors: (embedder, vectors) => putVectors(group, schema, embedder, vectors),
+    rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
+  };
+}

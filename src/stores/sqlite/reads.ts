@@ -1,0 +1,89 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Reads } from '../access.ts';
+import type { VectorSearch } from '../options.ts';
+import { prepareBlob, prepareErasedBy } from './blob.ts';
+import type { Indexes } from './commit.ts';
+import {
+  prepareEffectKey,
+  prepareEffectsOf,
+  prepareListEffects,
+  prepareOpenEffects,
+  prepareWereEffectsHeld,
+} from './effects.ts';
+import { prepareEntries } from './entries.ts';
+import { FactReader } from './facts.ts';
+import { prepareFind } from './find.ts';
+import { prepareHead } from './head.ts';
+import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './log.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
+import { RankedRows } from './ranked-rows.ts';
+import { prepareResolve } from './resolve.ts';
+import { prepareSelfCheck } from './self-check.ts';
+import { prepareErasures, prepareSnapshot } from './snapshot.ts';
+import { TextReader } from './text-reader.ts';
+import { prepareTrajectories } from './trajectories.ts';
+import { VectorReader } from './vector-reader.ts';
+import type { Writing } from './writing.ts';
+
+/** What a SQLite store reads besides. */
+export interface SqliteReads extends Reads {
+  /** Whether so much waits to be indexed that it is worth a transaction before a search. */
+  isBehind(): boolean;
+  /** Whether anything waits to be indexed. */
+  isWaiting(): boolean;
+  selfCheck(): string[];
+}
+
+/** `learn` is told what is read of partitions. `path` names the store in errors. */
+export function prepareReads(
+  db: DatabaseSync,
+  { ids, blobs }: Indexes,
+  learn: Writing['learn'],
+  path: string,
+  vectors: VectorSearch,
+): SqliteReads {
+  const facts = new FactReader(db, path);
+  const rows = new RankedRows(db);
+  const byText = new TextReader(db, facts, rows);
+  const byVector = new VectorReader(db, facts, rows, vectors);
+  return {
+    resolve: prepareResolve(db, ids),
+    entries: prepareEntries(db),
+    head: prepareHead(db),
+    trajectories: prepareTrajectories(db),
+    blob: prepareBlob(db, blobs),
+    erasedBy: prepareErasedBy(db, blobs),
+    find: prepareFind(db, ids),
+    oracleGet: prepareOracleGet(db),
+    oracleWithin: prepareOracleWithin(db),
+    oracleErased: prepareOracleErased(db),
+    logSize: prepareLogSize(db),
+    unlogged: prepareUnlogged(db),
+    logNodes: prepareLogNodes(db),
+    logIndex: prepareLogIndex(db, ids),
+    logged: prepareLogged(db),
+    snapshot: prepareSnapshot(db),
+    erasures: prepareErasures(db),
+    openEffects: prepareOpenEffects(db),
+    listEffects: prepareListEffects(db),
+    effectsOf: prepareEffectsOf(db),
+    effectKey: prepareEffectKey(db),
+    wereEffectsHeld: prepareWereEffectsHeld(db),
+    partition: (name) => {
+      const found = facts.partition(name);
+      if (found !== undefined) learn(name, found);
+      return found?.state;
+    },
+    facts: (query) => facts.facts(query),
+    claimKey: () => facts.claimKey(),
+    spaces: () => facts.spaces(),
+    branches: () => facts.branches(),
+    branchPartitions: (query) => facts.branchPartitions(query),
+    factsByText: (query) => byText.byText(query),
+    factsByVector: (query) => byVector.byVector(query),
+    textsToEmbed: (embedder, space, limit) => byVector.toEmbed(embedder, space, limit),
+    isBehind: () => byText.isBehind(),
+    isWaiting: () => byText.isWaiting(),
+    selfCheck: prepareSelfCheck(db),
+  };
+}
