@@ -8,25 +8,25 @@ function floorOf(subpath: string): string {
 
 /** What is exported by the subpaths of a floor and can be called: functions, classes as `new Name`, methods as `Name.method`. */
 export async function publicNames(floor: string): Promise<string[]> {
-  const names = new Set<string>();
+  const exported: [name: string, value: unknown][] = [];
   for (const subpath of Object.keys(manifest.exports)) {
     if (subpath === '.' || /\.(json|ttl)$/.test(subpath) || floorOf(subpath) !== floor) continue;
-    for (const [name, value] of Object.entries(await import(`assize${subpath.slice(1)}`)))
-      for (const called of callsOf(name, value)) names.add(called);
+    exported.push(...Object.entries(await import(`assize${subpath.slice(1)}`)));
   }
-  return [...names];
+  const values = new Set(exported.map(([, value]) => value));
+  return [...new Set(exported.flatMap(([name, value]) => callsOf(name, value, values)))];
 }
 
-function callsOf(name: string, value: unknown): string[] {
+function callsOf(name: string, value: unknown, exported: ReadonlySet<unknown>): string[] {
   if (typeof value !== 'function') return [];
   if (!Function.prototype.toString.call(value).startsWith('class')) return [name];
   if (value.prototype instanceof Error) return [];
-  return [`new ${name}`, ...membersOf(value.prototype).map((member) => `${name}.${member}`)];
+  return [`new ${name}`, ...membersOf(value.prototype, exported).map((member) => `${name}.${member}`)];
 }
 
-/** Inherited ones too. */
-function membersOf(prototype: object | null): string[] {
-  if (prototype === null || prototype === Object.prototype) return [];
+/** With those of classes below it that are not exported themselves. */
+function membersOf(prototype: object, exported: ReadonlySet<unknown>): string[] {
   const own = Object.getOwnPropertyNames(prototype).filter((member) => member !== 'constructor');
-  return [...own, ...membersOf(Object.getPrototypeOf(prototype))];
+  const below: object = Object.getPrototypeOf(prototype);
+  return below === Object.prototype || exported.has(below.constructor) ? own : [...own, ...membersOf(below, exported)];
 }
