@@ -5,7 +5,7 @@ import type { EffectChange } from '../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import type { EffectWriter } from './effects.ts';
 import { isDuplicate, newerSchemaError } from './errors.ts';
-import type { FactWriter } from './facts.ts';
+import type { FactWriter } from './fact-writer.ts';
 import type { HashIndex } from './hash-index.ts';
 import { prepareEraseAnswers } from './oracle.ts';
 import { readMark, SCHEMA_VERSION } from './schema.ts';

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
 import { erasedText, isErasedText } from '../facts.ts';
-import { OBJECT, ROWS } from './facts.ts';
+import { OBJECT, ROWS } from './fact-rows.ts';
 import { isText } from './migrations/0017-texts-by-partition.ts';
 
 /** A text that facts are found by, before it is indexed. */

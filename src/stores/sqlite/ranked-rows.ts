@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FactHit, FactQuery, FactVersion, Hash } from '#ledger';
 import { dayOf } from '#memory';
 import { compareRows } from '../facts.ts';
-import { ROW, ROWS, type RowColumns, restrictions, versionOf } from './facts.ts';
+import { ROW, ROWS, type RowColumns, restrictions, versionOf } from './fact-rows.ts';
 import { prepareByText } from './statements.ts';
 
 /** Texts of one partition whose rows are read together. */

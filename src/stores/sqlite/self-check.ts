@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { OPEN_END } from '#memory';
 import { erasedText } from '../facts.ts';
-import { ROWS } from './facts.ts';
+import { ROWS } from './fact-rows.ts';
 import { type HashedTable, prepareUnindexed } from './hash-index.ts';
 import { ID_START } from './migrations/0015-rows-in-order.ts';
 import { isText } from './migrations/0017-texts-by-partition.ts';

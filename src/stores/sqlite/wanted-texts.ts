@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { FactQuery } from '#ledger';
-import { OBJECT, ROWS, restrictions } from './facts.ts';
+import { OBJECT, ROWS, restrictions } from './fact-rows.ts';
 import { isText } from './migrations/0017-texts-by-partition.ts';
 import { TEXT_OF_ROW } from './migrations/0019-words.ts';
 import { TEXT_NAME } from './text-writer.ts';
