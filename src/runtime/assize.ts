@@ -1,27 +1,19 @@
-import { createWritVerifier, type Policy, parseWrit, safely, type Writ, type WritVerifier } from '#authority';
-import { form, isAssizeError, type Json, madeHere, maxInstant, requireForm } from '#canon';
+import { createWritVerifier, parseWrit, safely } from '#authority';
+import { form, isAssizeError, madeHere, requireForm } from '#canon';
 import { EffectError } from '#effects';
-import { type Domain, detailOf, initialState, requireOwnDomain, stateFault, World } from '#kernel';
-import {
-  type BlobRow,
-  type BranchPayload,
-  Chain,
-  type EntryRow,
-  entryRow,
-  type Folded,
-  type Hash,
-  type LedgerStore,
-  type PendingPayload,
-  payloadFault,
-  Replayer,
-  type RootPayload,
-  readRow,
-  type TrajectoryInfo,
-} from '#ledger';
+import type { Domain } from '#kernel';
+import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
 import { systemClock, systemPause, systemRandom } from '#oracle';
 import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './assize-options.ts';
-import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
+import {
+  Beginnings,
+  type Begun,
+  type BranchOptions,
+  type CreateOptions,
+  newTrajectoryId,
+  trajectoryName,
+} from './beginnings.ts';
 import type { AwaitOptions } from './decisions.ts';
 import { awaitedAnswers, type EffectAnswer } from './effects/answers.ts';
 import { type Book, ClosedBook } from './effects/book.ts';
@@ -31,71 +23,35 @@ import { type EffectsQuery, type EffectTransaction, readEffects } from './effect
 import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } from './effects/resolution.ts';
 import { RuntimeError } from './errors.ts';
 import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
-import { DOMAIN } from './forms.ts';
-import { Kept, saltsAt } from './kept.ts';
+import { checkDomainOf, domainAmong } from './given-domains.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, MemoryView, requireBeliefs } from './memory/index.ts';
 import { Notices } from './notices.ts';
 import { Hands } from './parallel/index.ts';
-import { randomHex } from './random-hex.ts';
-import { Reading, valid } from './reading.ts';
-import { COMPILER_VERSION } from './records.ts';
+import { type OpenPending, type PendingQuery, pendingIn } from './pending.ts';
+import { Reading, unmade } from './reading.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
-import { RuledProposals } from './ruled-proposals.ts';
 import { Snapshots } from './snapshots/snapshots.ts';
 import { Trajectory } from './trajectory.ts';
+import { partsRead } from './trajectory-parts.ts';
 import type { Base, Surroundings, TrajectoryParts } from './writer.ts';
-import { Writs } from './writs.ts';
-
-export interface CreateOptions {
-  /** Default: random. */
-  readonly trajectoryId?: string;
-  /** Default: the domain's own. */
-  readonly initial?: unknown;
-  /** Root writs, and children that shall be known from the beginning. */
-  readonly writs?: readonly Writ[];
-  readonly note?: string;
-  /** Begin although the state breaks invariants; the entry then carries the detection vector. */
-  readonly override?: boolean;
-}
-
-export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
-  readonly note: string;
-}
-
-/** Which of what waits is asked for. */
-export interface PendingQuery {
-  /** Default: all of the store. */
-  readonly trajectoryId?: string;
-  /** What waits for this channel, as the entries name it. Default: all of them. */
-  readonly channel?: string;
-}
-
-/** Something that waits for a person, and where. */
-export interface OpenPending {
-  readonly trajectoryId: string;
-  /** Under which it is approved or rejected. */
-  readonly id: Hash;
-  readonly payload: PendingPayload;
-}
 
 /**
  * The runtime over one store: begins, opens and branches trajectories. Closing it does not close the store, which
  * was given.
  */
 export class Assize {
-  readonly #options: AssizeOptions;
   readonly #store: LedgerStore;
-  readonly #verifier: WritVerifier;
   readonly #around: Surroundings;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
   readonly #reading: Reading;
   readonly #hands: Hands | undefined;
   readonly #effects: Effects | undefined;
+  readonly #beginnings: Beginnings;
+  readonly #strict: boolean;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   /** Those of them that have a writer: also while what a crash left half done is completed. */
   readonly #writing: Map<string, Trajectory> = new Map();
-  #policy: Policy | undefined;
 
   static {
     madeHere(Assize.prototype);
@@ -107,13 +63,12 @@ export class Assize {
    */
   constructor(options: AssizeOptions) {
     checkOptions(options);
-    this.#options = options;
+    const verifier = createWritVerifier({ anchors: options.anchors });
     this.#store = options.store;
-    this.#verifier = createWritVerifier({ anchors: options.anchors });
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#reading = new Reading(options.store, this.#replayer, this.#snapshots);
-    this.#policy = options.policy === undefined ? undefined : safely(options.policy);
+    const policy = options.policy === undefined ? undefined : safely(options.policy);
     this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
     this.#effects = effectsFor(options, {
       bookOf: (trajectoryId) => this.#bookOf(trajectoryId),
@@ -123,14 +78,14 @@ export class Assize {
       store: options.store,
       clock: options.clock ?? systemClock,
       random: options.random ?? systemRandom,
-      verifier: this.#verifier,
-      policy: this.#policy,
+      verifier,
+      policy,
       signer: options.signer,
       approvalMs: options.approvalMs,
       replayer: this.#replayer,
       oracle: options.oracle,
-      nameFor: (given) => this.#nameFor(given),
-      domainOf: (ref) => this.#domain(ref),
+      nameFor: (given) => trajectoryName(given, this.#around.random),
+      domainOf: (ref) => domainAmong(options.domains, ref),
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
       effects: this.#effects,
@@ -141,6 +96,10 @@ export class Assize {
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
     };
+    this.#strict = options.strict === true;
+    this.#beginnings = new Beginnings(this.#around, this.#strict, (trajectoryId, entryId) =>
+      this.#durable(trajectoryId, entryId),
+    );
   }
 
   trajectories(): Promise<TrajectoryInfo[]> {
@@ -154,18 +113,10 @@ export class Assize {
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
-  async *pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
-    requireForm(PENDING_QUERY, query, 'query');
-    const { trajectoryId, channel } = query;
-    const names =
-      trajectoryId === undefined
-        ? (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id)
-        : [trajectoryId];
-    for (const name of names) {
-      const { chain } = (await this.#reading.read(name, unmade)).folded;
-      for (const [id, payload] of chain.open)
-        if (channel === undefined || payload.channel === channel) yield { trajectoryId: name, id, payload };
-    }
+  pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
+    const names = async (): Promise<string[]> =>
+      (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+    return pendingIn(query, this.#reading, names);
   }
 
   /**
@@ -191,7 +142,7 @@ export class Assize {
 
   /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */
   newTrajectoryId(): string {
-    return `t-${randomHex(this.#around.random, 12)}`;
+    return newTrajectoryId(this.#around.random);
   }
 
   /**
@@ -201,27 +152,7 @@ export class Assize {
    * `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
-    requireForm(DOMAIN, domain, 'domain');
-    requireOwnDomain(domain);
-    requireForm(CREATE_OPTIONS, options, 'options');
-    this.#domain(refOf(domain));
-    const trajectoryId = this.#nameFor(options.trajectoryId);
-    const state = initialState(domain, options.initial);
-    const world = this.#worldOf(domain, { state: state as never, owned: undefined });
-    const kept = new Kept(saltsAt(this.#around.random, trajectoryId));
-    const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
-    const payload = rootPayload({
-      trajectoryId,
-      at: this.#around.clock.now(),
-      domain: refOf(domain),
-      initialState: initial_state,
-      sensitive,
-      writs: this.#checkWrits(options.writs),
-      policy: this.#policy,
-      vector: vectorOf(world, options.override === true),
-      note: options.note,
-    });
-    return (await this.#begin(trajectoryId, payload, kept.blobs, world)) as Trajectory<D>;
+    return this.#writes(await this.#beginnings.create(domain, options)) as Trajectory<D>;
   }
 
   /**
@@ -232,41 +163,7 @@ export class Assize {
    * `bad_option`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
-    requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
-    requireForm(form.text, sourceEntryId, 'sourceEntryId');
-    requireForm(BRANCH_OPTIONS, options, 'options');
-    const row = await this.#durable(sourceTrajectoryId, sourceEntryId);
-    if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
-      throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
-    }
-    if (row.kind !== 'commit' && row.kind !== 'root' && row.kind !== 'branch') {
-      throw new RuntimeError(
-        'not_found',
-        `A branch begins at a commit, a root or a branch; ${sourceEntryId} is a ${row.kind}.`,
-      );
-    }
-    const trajectoryId = this.#nameFor(options.trajectoryId);
-    const source = await valid(() => this.#replayer.stateAt(sourceTrajectoryId, sourceEntryId));
-    const revoked = await this.#replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
-    const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
-    const world = this.#worldOf(domain, source);
-    const vector = vectorOf(world, options.override === true);
-    const payload: BranchPayload = {
-      kind: 'branch',
-      trajectory_id: trajectoryId,
-      seq: 0,
-      parent: null,
-      at: maxInstant(this.#around.clock.now(), readRow(row).payload.at),
-      source_trajectory_id: sourceTrajectoryId,
-      source_commit_id: sourceEntryId,
-      domain: refOf(domain),
-      compiler_version: COMPILER_VERSION,
-      writs: this.#checkWrits(options.writs),
-      note: options.note,
-      ...policyHash(this.#policy),
-      ...(vector === undefined ? {} : { detection_vector: vector }),
-    };
-    return this.#begin(trajectoryId, payload, [], world, revoked);
+    return this.#writes(await this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options));
   }
 
   /** An entry, where it is only on its way to the store as soon as it is there. */
@@ -461,68 +358,12 @@ export class Assize {
     this.#writing.delete(trajectoryId);
   }
 
-  #nameFor(given: string | undefined): string {
-    if (given === undefined) return this.newTrajectoryId();
-    if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
-    throw new RuntimeError(
-      'bad_name',
-      `${typeof given === 'string' ? JSON.stringify(given) : `A thing of the type ${typeof given}`} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
-    );
-  }
-
-  async #begin(
-    trajectoryId: string,
-    payload: RootPayload | BranchPayload,
-    blobs: BlobRow[],
-    world: World,
-    revoked: ReadonlySet<Hash> = new Set(),
-  ): Promise<Trajectory> {
-    await this.#hands?.ready();
-    const row = entryRow(payload, this.#options.signer);
-    const malformed = payloadFault(payload);
-    if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);
-    const result = await this.#store.commit({ entries: [row], blobs });
-    if (result.status === 'conflict') {
-      throw new RuntimeError(
-        'exists',
-        `There is a trajectory ${trajectoryId} already; open it, or choose another name.`,
-      );
-    }
-    if (result.status === 'unknown') {
-      throw new RuntimeError(
-        'commit_unknown',
-        `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`,
-        {
-          evidence: { id: row.id },
-          cause: result.cause,
-          retryable: true,
-        },
-      );
-    }
-    const parts = this.#begun(trajectoryId, world);
-    parts.chain.accept({ ...row, payload });
-    parts.chain.inherit(revoked);
-    parts.writs.bind(payload.writs);
-    parts.writs.inherit(revoked);
+  /** From now on this runtime writes what has begun. */
+  #writes({ trajectoryId, parts }: Begun): Trajectory {
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
     this.#writing.set(trajectoryId, trajectory);
     return trajectory;
-  }
-
-  #worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>): World {
-    return new World(domain, state, owned, { strict: this.#options.strict === true });
-  }
-
-  #begun(trajectoryId: string, world: World): TrajectoryParts {
-    return {
-      domain: world.domain,
-      chain: new Chain(trajectoryId),
-      world,
-      writs: new Writs(),
-      ruled: new RuledProposals(),
-      base: undefined,
-    };
   }
 
   /** What a branch inherited, or a delegation handed over, is in memory there too. */
@@ -547,48 +388,12 @@ export class Assize {
   }
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
-  readonly #partsOf = ({ chain, fold, writs, ruled, overridden, domain: ref }: FoldedTrajectory): TrajectoryParts => {
-    const domain = this.#domain(ref);
-    const world = this.#worldOf(domain, fold);
-    if (!overridden) world.excuse();
-    checkState(world, chain.trajectoryId, overridden);
-    return { domain, chain, world, writs, ruled, base: undefined };
-  };
-
-  async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
-    const [first] = await this.#store.entries(trajectoryId, { from: 0, limit: 1 });
-    return this.#domain((readRow(first as EntryRow).payload as RootPayload | BranchPayload).domain);
-  }
-
-  #domain(ref: { name: string; version: string; hash: string }): Domain {
-    const found = this.#options.domains.find(({ hash }) => hash === ref.hash);
-    if (found !== undefined) return found;
-    const { domains } = this.#options;
-    const isChanged = domains.some(({ name, version }) => name === ref.name && version === ref.version);
-    const todo = isChanged
-      ? 'A domain that has changed since the trajectory was begun needs a new version, and a branch.'
-      : 'Give it (on the command line: --domain FILE).';
-    throw new RuntimeError(
-      'domain_mismatch',
-      `The trajectory is of the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${givenBeside(ref.name, domains)}. ${todo}`,
-      { evidence: { domain: ref } },
-    );
-  }
-
-  #checkWrits(writs: readonly Writ[] = []): readonly Json[] {
-    return checkWrits(writs as unknown as readonly Json[], this.#verifier);
-  }
+  readonly #partsOf = (folded: FoldedTrajectory): TrajectoryParts =>
+    partsRead(folded, this.#around.domainOf(folded.domain), this.#strict);
 }
-
-/** For who needs the trajectory as it is, without its domain. */
-const unmade = (): undefined => undefined;
 
 const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
 
-const BEGINNING = { trajectoryId: form.any, writs: form.any, note: form.any, override: form.any };
-const CREATE_OPTIONS = form.options<CreateOptions>({ ...BEGINNING, initial: form.any });
-const BRANCH_OPTIONS = form.options<BranchOptions>(BEGINNING);
-const PENDING_QUERY = form.options<PendingQuery>({ trajectoryId: form.any, channel: form.any });
 const EFFECTS_QUERY = form.options<EffectsQuery>({
   trajectoryId: form.optional(form.text),
   epoch: form.optional(FROM_ONE),
@@ -596,53 +401,6 @@ const EFFECTS_QUERY = form.options<EffectsQuery>({
   limit: form.optional(FROM_ONE),
   before: form.optional(FROM_ONE),
 });
-
-/** Domains that are listed though they have another name. */
-const LISTED_MAX = 3;
-
-/** What is given instead of a domain: of many, only those that have its name could be mistaken for it. */
-function givenBeside(name: string, domains: readonly Domain[]): string {
-  if (domains.length === 0) return 'no domain is given';
-  const namesakes = domains.filter((domain) => domain.name === name);
-  const listed = namesakes.length > 0 || domains.length > LISTED_MAX ? namesakes : domains;
-  return listed.length === 0 ? `none of the ${domains.length} given has that name` : `given are ${namedOnce(listed)}`;
-}
-
-/** Each name and version once, with the hashes of all that have it. */
-function namedOnce(domains: readonly Domain[]): string {
-  const hashes = new Map<string, string[]>();
-  for (const { name, version, hash } of domains) {
-    const named = `${name}@${version}`;
-    hashes.set(named, [...(hashes.get(named) ?? []), hash.slice(0, 12)]);
-  }
-  const told = (all: readonly string[]): string =>
-    all.length === 1 ? `${all}` : `declared in ${all.length} ways: ${all.join(' and ')}`;
-  return [...hashes].map(([named, all]) => `${named} (${told(all)})`).join(', ');
-}
-
-/** A domain that is declared alike is the same one, as it is to the ledger. */
-function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void {
-  if (domain.hash === wanted?.hash) return;
-  const name = (of: Domain | null): string => `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
-  throw new RuntimeError(
-    'domain_mismatch',
-    `${id} is of ${name(domain)} and not of ${name(wanted)}; open it with its own domain, or with none to have it untyped.`,
-    { evidence: { domain: refOf(domain) } },
-  );
-}
-
-/** Chain and hashes say that nothing was changed; this says that what was committed could have been. */
-function checkState(world: World, trajectoryId: string, overridden: boolean): void {
-  const misfit = stateFault(world.domain.state, world.state);
-  const [broken] = overridden ? [] : world.failing;
-  const what = misfit ?? (broken === undefined ? undefined : `it breaks ${broken.rule.id}: ${detailOf(broken)}`);
-  if (what === undefined) return;
-  throw new RuntimeError(
-    'invalid_ledger',
-    `The state of ${trajectoryId} is none that ${world.domain.name}@${world.domain.version} lets come about: ${what}. Where the domain's rules were changed, give it a new version and branch.`,
-    { evidence: { trajectory_id: trajectoryId } },
-  );
-}
 
 function trajectoryOf(given: RevocationInput['writ']): string | undefined {
   if (typeof given !== 'object' || given === null) return undefined;

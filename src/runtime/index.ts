@@ -6,13 +6,7 @@
  * Never: touches a store but by its port, runs an effect during replay.
  * May import canon, ledger, authority, kernel, oracle.
  */
-export {
-  Assize,
-  type BranchOptions,
-  type CreateOptions,
-  type OpenPending,
-  type PendingQuery,
-} from './assize.ts';
+export { Assize } from './assize.ts';
 export type { AssizeOptions } from './assize-options.ts';
 export {
   type BacktestOptions,
@@ -23,6 +17,7 @@ export {
   type NotJudgeable,
   type VerdictDifference,
 } from './backtest/index.ts';
+export type { BranchOptions, CreateOptions } from './beginnings.ts';
 export {
   type AuditReport,
   auditCheckpoints,
@@ -108,6 +103,7 @@ export {
 } from './memory/index.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
 export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';
+export type { OpenPending, PendingQuery } from './pending.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export type { Carried, Revocation, RevocationInput } from './revoke.ts';
 export {

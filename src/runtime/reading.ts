@@ -95,3 +95,6 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
     );
   }
 }
+
+/** For who needs the trajectory as it is, without its domain. */
+export const unmade = (): undefined => undefined;
