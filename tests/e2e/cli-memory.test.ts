@@ -1,97 +1,18 @@
 /** What is believed, from the command line, over the ledger of a ward. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createOracle, systemClock } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
-import { type Ended, endOf, runCommand, runProcess } from '../support/command.ts';
-import { keysOf } from '../support/ledger-rows.ts';
+import { endOf, runProcess } from '../support/command.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
+import { anchor, assizeModule, inWardFolder, objects, read, say } from '../support/ward-folder.ts';
 
-const root = join(import.meta.dirname, '../..');
-const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
-const anchor = keysOf(41);
-
-/** Two who disagree about a diagnosis are for a doctor. */
-const WARD = `
-import { defineDomain } from '${assizeModule}';
-import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
-export const ward = defineDomain({
-  name: 'ward', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
-  counselors: { doctor: (principal) => principal.startsWith('dr.') },
-  memory: {
-    predicates: {
-      takes: { cardinality: 'single-valued', strategy: 'lww' },
-      allergy: { cardinality: 'multi-valued', strategy: 'lww' },
-      weight: { cardinality: 'single-valued', strategy: 'evi' },
-      diagnosis: { cardinality: 'single-valued', strategy: 'await', channel: 'doctor' },
-    },
-  },
-});
-export const bare = defineDomain({
-  name: 'bare', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
-});
-`;
-
-const MAKE = `
-import { Assize, openStore } from '${assizeModule}';
-import { bare, ward } from './ward.ts';
-const store = await openStore('sqlite:./ward.db');
-const assize = new Assize({ store, domains: [ward, bare], anchors: [process.argv[2]] });
-await assize.create(ward, { trajectoryId: 'notes' });
-await assize.create(bare, { trajectoryId: 'bare' });
-await store.close();
-`;
-
-const made = mkdtempSync(join(tmpdir(), 'assize-cli-memory-'));
-let folder: string;
-
-beforeAll(async () => {
-  writeFileSync(join(made, 'ward.ts'), WARD);
-  writeFileSync(join(made, 'make.ts'), MAKE);
-  writeFileSync(join(made, 'ward.db.anchors.json'), JSON.stringify([anchor.publicKey]));
-  writeFileSync(join(made, 'anchor.key'), `${anchor.privateKey}\n`);
-  writeFileSync(join(made, 'other.key'), `${keysOf(42).privateKey}\n`);
-  const child = spawn(process.execPath, ['make.ts', anchor.publicKey], {
-    cwd: made,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  expect(await once(child, 'exit')).toEqual([0, null]);
-});
-afterAll(() => rmSync(made, { recursive: true, force: true }));
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'assize-cli-memory-'));
-  cpSync(made, folder, { recursive: true });
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./ward.db', ...args);
-
-async function json(code: number, ...args: string[]): Promise<any> {
-  const ended = await assize(...args, '--json');
-  expect(ended.code, ended.err + ended.out).toBe(code);
-  return JSON.parse(ended.out);
-}
-
-const AUTHORITY = ['--domain', 'ward.ts', '--key', 'anchor.key'];
-const say = (verb: string, predicate: string, ...args: string[]): string[] => [
-  ...['memory', verb, 'notes', '--space', 'ward-3', '--subject', 'patient 7', '--predicate', predicate],
-  ...AUTHORITY,
-  ...args,
-];
-const read = (verb: string, ...args: string[]): string[] => ['memory', verb, '--space', 'ward-3', ...args];
-const objects = (facts: readonly { object: string }[]): string[] => facts.map(({ object }) => object);
-const file = (name: string, ...lines: unknown[]): string => {
-  const texts = lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  writeFileSync(join(folder, name), texts.map((text) => `${text}\n`).join(''));
-  return name;
-};
+const place = inWardFolder();
+const { assize, json, file } = place;
 
 test('a branch is told something, and recalled by its name', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
@@ -174,7 +95,7 @@ test('a writ for just that is made, or the one that is given is used; what it do
   const { entry_id } = await json(0, ...say('assert', 'allergy', '--object', 'nuts', '--principal', 'ida'));
   const { payload } = await json(0, 'show', entry_id);
   await assize('export', '--out', 'e.jsonl');
-  const lines = readFileSync(join(folder, 'e.jsonl'), 'utf8').split('\n');
+  const lines = readFileSync(join(place.folder, 'e.jsonl'), 'utf8').split('\n');
   // Nothing that is never erased names a patient.
   expect(lines.filter((line) => line.includes('patient 7')).every((line) => line.includes('"salt"'))).toBe(true);
   const writ = JSON.parse(lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string).blob;
@@ -368,7 +289,7 @@ test('an answer to what was decided, or has expired, is refused by name, and not
       expect([which, error.code]).toEqual([which, 'stale_callback']);
       expect(error.message).toMatch(/the answer is too late, and changes nothing. It is asked anew/);
     }
-    const elsewhere = await runProcess(folder, 'sqlite:./ward.db', ...answer, '1', '--json');
+    const elsewhere = await runProcess(place.folder, 'sqlite:./ward.db', ...answer, '1', '--json');
     expect(JSON.parse(elsewhere.out)).toMatchObject({ error: { code: 'stale_callback' } });
     expect((await json(2, ...answer.slice(0, -1))).error.code).toBe('not_pending');
     expect(await entries()).toBe(before);
@@ -382,7 +303,7 @@ test('an answer to what was decided, or has expired, is refused by name, and not
 
   file('expiring.ts', EXPIRING);
   const child = spawn(process.execPath, ['expiring.ts', anchor.publicKey, anchor.privateKey], {
-    cwd: folder,
+    cwd: place.folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const { code, out } = await endOf(child);
@@ -394,184 +315,11 @@ test('an answer to what was decided, or has expired, is refused by name, and not
   await isLate(expiring);
 }, 60_000);
 
-test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
-  const line = (n: number, more: object = {}) => ({
-    subject: `patient ${n}`,
-    predicate: 'takes',
-    object: 'aspirin',
-    from: '2026-03-01',
-    ...more,
-  });
-  const good = file(
-    'good.jsonl',
-    ...Array.from({ length: 450 }, (_, n) => line(n)),
-    line(500, { source: 'a' }),
-    line(500, { source: 'a' }),
-  );
-  const load = (name: string, ...more: string[]): string[] => [
-    'memory',
-    'import',
-    name,
-    'notes',
-    '--space',
-    'ward-3',
-    ...AUTHORITY,
-    ...more,
-  ];
-  const text = await assize(...load(good));
-  expect(text).toMatchObject({ code: 0, out: '452 lines of 452 committed in 3 commits, 451 facts believed anew\n' });
-  const rows = async (): Promise<number> => (await json(0, ...read('history', '--limit', '10000'))).facts.length;
-  const before = await rows();
-  expect(await json(0, ...load(good))).toMatchObject({ committed: 452, believed: 0 });
-  expect(await rows()).toBe(before);
-
-  const bad = file('bad.jsonl', ...Array.from({ length: 5 }, (_, n) => line(1_000 + n)), {
-    ...line(1),
-    predicate: 'none',
-  });
-  const refused = await assize(...load(bad, '--batch', '4'));
-  expect(refused).toMatchObject({
-    code: 2,
-    err: expect.stringMatching(/line 6.*no predicate "none".*Lines 1 to 4 were proposed/),
-  });
-  const subjects = (await json(0, ...read('recall', '--limit', '10000'))).facts.map(
-    ({ subject }: { subject: string }) => subject,
-  );
-  expect(subjects.filter((subject: string) => /patient 1\d\d\d/.test(subject))).toHaveLength(4);
-
-  // Of lines that contradict each other in one batch one is believed, and it is said that others lost.
-  const both = file('both.jsonl', line(3_000, { object: 'one' }), line(3_000, { object: 'other' }));
-  expect((await assize(...load(both))).out).toMatch(
-    /^2 lines of 2 committed in 1 commit, \d facts? believed anew, 1 lost\n$/,
-  );
-
-  const mixed = file(
-    'mixed.jsonl',
-    line(1, { predicate: 'diagnosis', object: 'flu' }),
-    line(1, { predicate: 'diagnosis', object: 'cold' }),
-    line(2_000),
-  );
-  expect(await json(1, ...load(mixed, '--batch', '1'))).toMatchObject({
-    lines: 3,
-    committed: 2,
-    waiting: 1,
-    rejected: 0,
-    others: [{ lines: { from: 2, to: 2 }, ruling: 'escalated', reason: 'contradiction' }],
-  });
-  const again = await assize(...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))));
-  expect(again).toMatchObject({
-    code: 1,
-    out: expect.stringMatching(/^line 1 waits for doctor as .*\n0 lines of 1 committed .* 1 waiting, 0 left\n$/s),
-  });
-});
-
-test('an import that is made again puts up nothing that waits, whatever the batches are, until it is decided', async () => {
-  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
-  const load = (name: string, ...more: string[]): string[] => [
-    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
-    ...more,
-  ];
-  await json(0, ...load(file('first.jsonl', line('patient 1', 'flu'), line('patient 2', 'flu'))));
-  const second = file('second.jsonl', line('patient 1', 'cold'), line('patient 2', 'cold'), line('patient 3', 'cold'));
-  const put = await json(1, ...load(second));
-  expect(put.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
-  const waits = put.others[0].entry_id as string;
-  for (const batch of ['200', '1', '2']) {
-    const again = await json(1, ...load(second, '--batch', batch));
-    expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, waiting: 3 });
-    expect(new Set(again.others.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
-    expect(again.others.every(({ still }: { still?: boolean }) => still === true)).toBe(true);
-  }
-  expect((await json(0, 'pending')).pending).toHaveLength(1);
-  const more = file('more.jsonl', readFileSync(join(folder, second), 'utf8').trimEnd(), line('patient 4', 'cold'));
-  // Another file, another source: it is said again.
-  expect((await json(1, ...load(more))).others).toMatchObject([{ ruling: 'escalated' }]);
-  const told = await assize(...load(second));
-  expect(told.out).toMatch(
-    /^lines 1 to 3 still waits for doctor as .*\n0 lines of 3 committed .* 3 waiting, 0 left\n$/s,
-  );
-  await assize('reject', waits, '--as', 'dr.grey', '--reason', 'ask again', '--domain', 'ward.ts');
-  const anew = await json(1, ...load(second));
-  expect(anew.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
-  expect(anew.others[0]).not.toMatchObject({ still: true });
-  expect(anew.others[0].entry_id).not.toBe(waits);
-});
-
-test('a line that has ended is passed over where it was committed, and refused by its number where it never was', async () => {
-  const weight = (object: string) => ({ subject: 'patient 1', predicate: 'weight', object, source: 'chart' });
-  const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
-  const memory = (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'chart' })).memory({
-    space: 'ward-3',
-    writ: writFor('nurse'),
-  });
-  // Said when it was still to come, by the clock of tests; the second one says what the first one does, and has no row.
-  const to = '2026-04-01T00:00:00.000000Z';
-  for (const source of ['chart', 'letter'])
-    expect(await memory.assert({ ...weight('80'), source, valid: { to } })).toMatchObject({ ruling: 'committed' });
-  await store.close();
-  const ended = [
-    { ...weight('80'), to },
-    { ...weight('80'), source: 'letter', to },
-  ];
-  const load = (name: string, ...more: string[]): string[] => [
-    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
-    ...more,
-  ];
-  const still = { subject: 'patient 2', predicate: 'weight', object: '70' };
-  const name = file('ended.jsonl', ...ended, still);
-  expect(await json(0, ...load(name))).toMatchObject({ committed: 3, commits: 1, believed: 1 });
-  expect(await json(0, ...load(name))).toMatchObject({ committed: 3, believed: 0 });
-  const never = file('never.jsonl', ...ended, still, { ...weight('81'), to });
-  expect(await assize(...load(never))).toMatchObject({
-    code: 2,
-    err: expect.stringMatching(/never\.jsonl, line 4: it ends in the past, .*Nothing was written\./),
-  });
-  expect(await assize(...load(never, '--batch', '3'))).toMatchObject({
-    code: 2,
-    err: expect.stringMatching(/line 4: it ends in the past, .*Lines 1 to 3 were proposed/),
-  });
-});
-
-test('a line may say that something was always so, or has no end', async () => {
-  const always = { subject: 'p', predicate: 'diagnosis', object: 'flu', from: 'open', to: 'open' };
-  await json(0, 'memory', 'import', file('always.jsonl', always), 'notes', '--space', 'ward-3', ...AUTHORITY);
-  const { facts } = await json(0, 'memory', 'recall', '--space', 'ward-3', '--valid', '0001-01-01');
-  expect(facts.map(({ object }: { object: string }) => object)).toEqual(['flu']);
-});
-
-test('a batch that no entry holds is halved until one does, also where it is imported again', async () => {
-  const day = (n: number): string => new Date(Date.UTC(2025, 0, 1 + n)).toISOString().slice(0, 10);
-  const lines = Array.from({ length: 80 }, (_, n) => ({
-    ...{ subject: 'patient 1', predicate: 'takes', object: `drug ${n}` },
-    ...{ from: day(n), to: day(n + 80) },
-  }));
-  const load = ['memory', 'import', file('staggered.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
-  expect(await json(0, ...load)).toMatchObject({ committed: 80, commits: 4, others: [] });
-  expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, others: [] });
-});
-
-test('two imports of one file at once put up each of its lines once, and both name it', async () => {
-  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
-  const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];
-  // So many that both are at it at the same time.
-  const subjects = Array.from({ length: 25 }, (_, n) => `patient ${n}`);
-  await json(0, ...load(file('first.jsonl', ...subjects.map((subject) => line(subject, 'flu')))));
-  const second = file('second.jsonl', ...subjects.map((subject) => line(subject, 'cold')));
-  const again = [...load(second), '--batch', '1', '--json'];
-  const both = await Promise.all([1, 2].map(() => runProcess(folder, 'sqlite:./ward.db', ...again)));
-  const [ids, others] = both.map(({ out }) =>
-    JSON.parse(out).others.map((each: { entry_id: string }) => each.entry_id),
-  );
-  expect(ids).toHaveLength(subjects.length);
-  expect(others).toEqual(ids);
-  expect((await json(0, 'pending')).pending).toHaveLength(subjects.length);
-});
-
 test('what a damaged entry has changed is named as not compared', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('assert', 'weight', '--object', '80', '--from', '2026-03-01'));
   expect(await json(0, 'fsck')).not.toHaveProperty('notCompared');
-  const db = new DatabaseSync(join(folder, 'ward.db'));
+  const db = new DatabaseSync(join(place.folder, 'ward.db'));
   db.exec(`UPDATE entry SET payload = payload || ' '
     WHERE position = (SELECT max(position) FROM entry WHERE payload LIKE '%"beliefs":[{%')`);
   db.close();
@@ -592,7 +340,7 @@ test('facts are made anew, and compared; an export brings them into another stor
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
   expect(await json(0, 'memory', 'rebuild', '--check')).toMatchObject({ valid: true, facts: 4, partitions: 1 });
-  const db = new DatabaseSync(join(folder, 'ward.db'));
+  const db = new DatabaseSync(join(place.folder, 'ward.db'));
   db.exec("UPDATE fact SET object = 'poison\u001b' WHERE object = 'amoxicillin'");
   db.close();
   const differs = await assize('memory', 'rebuild', '--check');
@@ -623,7 +371,7 @@ test('facts are made anew, and compared; an export brings them into another stor
   // Again it has nothing to do; where it was cut off, it has.
   expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({ imported: 0, beliefs: 2 });
   expect((await assize('import', 'e.jsonl', ...copy)).out).not.toContain('facts');
-  const cut = new DatabaseSync(join(folder, 'copy.db'));
+  const cut = new DatabaseSync(join(place.folder, 'copy.db'));
   cut.exec('UPDATE fact_rebuild SET whole = 0');
   cut.close();
   expect((await assize(...read('recall'), ...copy)).err).toContain('assize memory rebuild');
@@ -634,7 +382,7 @@ test('facts are made anew, and compared; an export brings them into another stor
 });
 
 test('a vote is shown with the attempts that became none', async () => {
-  const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
+  const store = await openStore(`sqlite:${join(place.folder, 'ward.db')}`);
   const votes = ['nobody\u001b', 'urgent'];
   const judge = {
     oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
@@ -679,204 +427,4 @@ test('what followed from an entry is a tree', async () => {
   ]);
   const { out } = await assize('derived', first.entry_id);
   expect(out).toMatch(/^[0-9a-f]{12} notes seq 1\n {2}[0-9a-f]{12} notes seq 2 assize\.believe \S+Z belief\n$/);
-});
-
-const nothing = [
-  'memory',
-  'assert',
-  'notes',
-  '--space',
-  's',
-  '--subject',
-  'x',
-  '--predicate',
-  'takes',
-  '--object',
-  'y',
-];
-test.each<[string, () => string[], RegExp]>([
-  ['no authority', () => nothing, /Say by whose authority: with --writ FILE, or with --key FILE/],
-  ['two authorities', () => [...nothing, '--writ', 'w', '--key', 'k'], /cannot be used with/],
-  ['the key of somebody else', () => [...nothing, '--key', 'other.key'], /none of the store's anchors/],
-  ['a writ that is none', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],
-  [
-    'no such trajectory',
-    () => say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'gone' : each)),
-    /no trajectory gone/,
-  ],
-  ['no space', () => ['memory', 'recall'], /--space/],
-  ['no object', () => say('assert', 'takes'), /--object/],
-  ['no period', () => say('retract', 'takes'), /--from/],
-  ['no instant', () => say('assert', 'takes', '--object', 'x', '--from', 'yesterday'), /It must be an instant such as/],
-  [
-    'no such day',
-    () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-30'),
-    /It must be an instant such as/,
-  ],
-  ['too sure', () => say('assert', 'takes', '--object', 'x', '--confidence', '1.1'), /from 0 to 1/],
-  ['no number', () => say('assert', 'takes', '--object', 'x', '--confidence', 'high'), /from 0 to 1/],
-  ...['NaN', 'Infinity', '-0.5', ''].flatMap((sure): [string, () => string[], RegExp][] =>
-    ['assert', 'change', 'correct'].map((verb) => [
-      `${verb} with the confidence '${sure}'`,
-      () => [
-        ...say(verb, 'takes', '--object', 'x', `--confidence=${sure}`),
-        ...(verb === 'correct' ? ['--from', '2026-02-01', '--to', 'open'] : []),
-      ],
-      /It must be a number from 0 to 1/,
-    ]),
-  ),
-  ['no kind', () => read('recall', '--kind', 'lost'), /current, audit, all/],
-  ['no relation', () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'), /'near' is none of before/],
-  ['a relation to nothing', () => read('recall', '--relation', 'during'), /--relation and --of go together/],
-  ['no period to relate to', () => read('recall', '--relation', 'during', '--of', '2026-01-01'), /It must be FROM\/TO/],
-  [
-    'a period that is reversed',
-    () => read('recall', '--relation', 'during', '--of', '2026-02-01/2026-01-01'),
-    /ends after it begins/,
-  ],
-  ['a way without a text', () => read('recall', '--by', 'text'), /go with --text/],
-  ['no embedder', () => read('recall', '--text', 'x', '--by', 'hybrid'), /take an --embedder/],
-  [
-    'an embedder for words',
-    () => read('recall', '--text', 'x', '--by', 'text', '--embedder', 'e.ts'),
-    /by text takes none/,
-  ],
-  ['no module', () => read('recall', '--text', 'x', '--embedder', 'none.ts'), /no embedder file/],
-  ['a module without one', () => read('recall', '--text', 'x', '--embedder', 'ward.ts'), /exports 0 embedders/],
-  ['a way to compare nothing', () => read('recall', '--text', 'x', '--vectors', 'exact'), /goes with --embedder/],
-  ['no way to compare', () => read('recall', '--text', 'x', '--vectors', 'near'), /exact, sqlite-vec/],
-  ['nothing to look for', () => read('recall', '--text', ' '), /the text has no words/],
-  ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
-  ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
-  ['one point', () => read('diff'), /Both points are now/],
-  [
-    'a fact by too little',
-    () => read('explain', '--fact', 'da3d'),
-    /'da3d' is no fact's id: give the first 8 to 64 hex digits/,
-  ],
-  ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is no fact's id/],
-  ['nothing but signs to look for', () => read('recall', '--text', '???'), /the text has no words/],
-  ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No such fact is believed there/],
-  [
-    'an empty subject',
-    () => [...say('assert', 'takes', '--object', 'x'), '--subject', ''],
-    /'--subject <name>' .*It must not be empty/,
-  ],
-  [
-    'an empty space',
-    () => [...say('assert', 'takes', '--object', 'x'), '--space', ''],
-    /'--space <name>' .*It must not be empty/,
-  ],
-  [
-    'an empty source',
-    () => say('assert', 'takes', '--object', 'x', '--source', ''),
-    /'--source <name>' .*It must not be empty/,
-  ],
-  [
-    'a subject that is not composed',
-    () => [...say('assert', 'takes', '--object', 'x'), '--subject', 'e\u0301'],
-    /'--subject <name>' .*NFC/,
-  ],
-  [
-    'a predicate that nobody declares',
-    () => say('assert', 'likes', '--object', 'x'),
-    /The domain ward declares no predicate "likes" in its memory; it declares .*diagnosis, .*takes/,
-  ],
-  [
-    'a reversed period',
-    () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-02', '--to', '2026-02-01'),
-    /A period ends after it begins/,
-  ],
-  ['an empty period', () => say('retract', 'takes', '--from', '2026-02-02', '--to', '2026-02-02'), /holds no instant/],
-  [
-    'a period that is over before it begins now',
-    () => say('assert', 'takes', '--object', 'x', '--to', '2020-01-01'),
-    /ends in the past, .* say with --from/,
-  ],
-  ['no such entry', () => ['derived', 'deadbeef'], /no entry deadbeef/],
-  [
-    'no file to import',
-    () => ['memory', 'import', 'none.jsonl', 'notes', '--space', 's', ...AUTHORITY],
-    /none\.jsonl can't be read/,
-  ],
-  [
-    'too large a batch',
-    () => ['memory', 'import', file('a', ''), 'notes', '--space', 's', ...AUTHORITY, '--batch', '201'],
-    /--batch is at most 200/,
-  ],
-  [
-    'an answer where nothing is asked',
-    () => ['approve', 'deadbeef', '--as', 'x', '--answer', '1'],
-    /no entry deadbeef/,
-  ],
-])('%s is misuse', async (_what, args, saying) => {
-  const { code, out, err } = await assize(...args());
-  expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
-  expect((await json(0, 'log', 'notes')).entries).toBe(1);
-});
-
-test.each([
-  ['strategy', "{ cardinality: 'single-valued', strategy: 'newest' }", /expected one of "lww"\|"lww-valid"\|"evi"/],
-  ['cardinality', "{ cardinality: 'many', strategy: 'lww' }", /expected one of "single-valued"\|"multi-valued"/],
-  [
-    'remainder',
-    "{ cardinality: 'single-valued', strategy: 'lww', remainder: 'some' }",
-    /expected one of "keep"\|"drop"/,
-  ],
-])('a domain whose predicate has a %s that there is not is misuse', async (member, declared, wanted) => {
-  const domain = `${WARD}
-export const wrong = defineDomain({
-  name: 'wrong', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
-  memory: { predicates: { takes: ${declared} } },
-});
-`;
-  writeFileSync(join(folder, 'wrong.ts'), domain);
-  const wrong = (args: string[]): string[] => args.map((arg) => (arg === 'ward.ts' ? 'wrong.ts' : arg));
-  const lines = file('good.jsonl', { subject: 'x', predicate: 'takes', object: 'y' });
-  for (const args of [
-    say('assert', 'takes', '--object', 'x'),
-    ['memory', 'import', lines, 'notes', '--space', 's', ...AUTHORITY],
-  ]) {
-    const { code, out, err } = await assize(...wrong(args));
-    expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(wanted) });
-    expect(err).toContain(`memory/predicates/takes/${member}`);
-    expect((await json(2, ...wrong(args))).error.code).toBe('bad_input');
-  }
-  expect((await json(0, 'log', 'notes')).entries).toBe(1);
-});
-
-const good = { subject: 'x', predicate: 'takes', object: 'y' };
-test.each<[string, unknown, RegExp]>([
-  ['no JSON', '{', /bad\.jsonl, line 2 is not JSON/],
-  ['an empty line', '', /line 2 is not JSON/],
-  ['a member that is not known', { ...good, until: '2026' }, /line 2.*until/],
-  ['no object', { subject: 'x', predicate: 'takes' }, /line 2, \/object/],
-  ['a misspelled object', { subject: 'x', predicate: 'takes', objekt: 'y' }, /line 2: .*"objekt" \(and 1 more\)/],
-  ['an empty subject', { ...good, subject: '' }, /line 2: .*subject/],
-  ['a subject that is not composed', { ...good, subject: 'e\u0301' }, /line 2: .*NFC/],
-  ['a predicate of nobody', { ...good, predicate: 'likes' }, /line 2: .*no predicate "likes"/],
-  ['no instant', { ...good, from: 'monday' }, /line 2: \/from: /],
-  ['no such end', { ...good, to: '2026-02-30' }, /line 2: \/to: .*no such day/],
-  ['a period that is reversed', { ...good, from: '2026-02-02', to: '2026-02-01' }, /line 2: .*ends after it begins/],
-  ['a period that is empty', { ...good, from: '2026-02-02', to: '2026-02-02' }, /line 2: .*no instant/],
-  ['what ended before it began now', { ...good, to: '2020-01-01' }, /line 2: .*ends in the past/],
-  ['too sure', { ...good, confidence: 2 }, /line 2, \/confidence/],
-  [
-    'a confidence that is no number',
-    '{"subject":"x","predicate":"takes","object":"y","confidence":NaN}',
-    /line 2 is not JSON/,
-  ],
-  ['an empty source', { ...good, source: '' }, /line 2: /],
-])('a line with %s is named, and nothing is written', async (_what, line, saying) => {
-  const name = file('bad.jsonl', good, line);
-  const { code, out, err } = await assize('memory', 'import', name, 'notes', '--space', 's', ...AUTHORITY);
-  expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
-  expect(err).toContain('Nothing was written');
-  expect((await json(0, 'log', 'notes')).entries).toBe(1);
-});
-
-test('a domain without a memory is told by name', async () => {
-  const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
-  const { code, out, err } = await assize(...said);
-  expect([code, out, err]).toEqual([2, '', expect.stringContaining('it has no memory')]);
 });

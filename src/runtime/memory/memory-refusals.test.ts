@@ -1,0 +1,275 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { addMicros, type Instant } from '#canon';
+import { defineDomain } from '#kernel';
+import { OPEN_END } from '#memory';
+import { createOracle } from '#oracle';
+import { openStore } from '#stores';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { committed, day, drug, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
+import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
+import type { Judge } from '../index.ts';
+
+/** A domain with nothing in it. */
+const PLAIN = {
+  version: '1',
+  state: z.object({}),
+  initial: {},
+  processes: {},
+  roles: {},
+  actions: {},
+  invariants: [],
+};
+
+onClinics((begun) => {
+  test('of one subject and predicate a proposal asserts many, or does something else once', async () => {
+    const { trajectory, memory } = await begun();
+    const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
+    const assert = { ...about, verb: 'assert', object: 'aspirin' };
+    const change = { ...about, verb: 'change', object: 'none' };
+    const say = (...sayings: object[]) =>
+      trajectory.propose({ ...intent('assize.believe', { sayings }, writ), role: 'assize' as never });
+    for (const sayings of [
+      [assert, change],
+      [change, change],
+      [change, assert],
+    ])
+      expect(await say(...sayings)).toMatchObject({
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: expect.stringContaining('repeated_claim'),
+      });
+    expect(await memory.history()).toEqual([]);
+    expect(await say(change, { ...assert, subject: 'p8' })).toMatchObject({ ruling: 'committed' });
+  });
+
+  test('what can’t be said is refused by name before it is proposed, with nothing written', async () => {
+    const { store, trajectory, memory, assize } = await begun();
+    const about = { subject: 'p7', predicate: 'drug' };
+    const said = { ...about, object: 'aspirin' };
+    const [first, second] = [day('2026-03-01'), day('2026-03-02')];
+    const periods = [
+      [{ from: second, to: first }, 'reversed_period'],
+      [{ from: first, to: first }, 'empty_period'],
+      [{ from: 'yesterday', to: second }, 'no_instant'],
+      [{ from: first, to: 7 }, 'no_instant'],
+      [7, 'bad_argument'],
+    ] as const;
+    const claims: (readonly [object, string, string])[] = [
+      ...[Number.NaN, Number.POSITIVE_INFINITY, 1.5, -1, '0.5', null].map(
+        (confidence) => [{ confidence }, 'confidence', 'bad_confidence'] as const,
+      ),
+      [{ predicate: 'mood' }, 'predicate', 'unknown_predicate'],
+      [{ predicate: 'toString' }, 'predicate', 'unknown_predicate'],
+      [{ predicate: '' }, 'predicate', 'bad_text'],
+      [{ subject: undefined }, 'subject', 'bad_text'],
+      [{ subject: 'e\u0301' }, 'subject', 'bad_text'],
+      [{ object: 'a\0b' }, 'object', 'bad_text'],
+      [{ source: '' }, 'source', 'bad_text'],
+      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since here it is source', 'bad_argument'],
+      [{ confidense: 1 }, 'confidense must be left out, since there is no such member', 'bad_argument'],
+    ];
+    const inValid = 'must be left out, since a period stands in valid: { from, to }';
+    const stamps = [
+      [{ strategy: 'newest' }, 'strategy', 'unknown_strategy'],
+      [{ strategy: 'evi' }, 'strategy', 'strategy_not_allowed'],
+    ] as const;
+    const wrong: [() => Promise<unknown>, string, string][] = [];
+    const add = (argument: string, code: string, ask: () => Promise<unknown>): unknown =>
+      wrong.push([ask, argument, code]);
+    for (const [more, member, code] of [...claims, ...stamps]) {
+      add(`claims.0.${member}`, code, () => memory.assert({ ...said, ...more } as never));
+      add(`claims.1.${member}`, code, () => memory.assertMany([said, { ...said, ...more }] as never));
+    }
+    for (const [more, member, code] of claims) {
+      add(`change.${member}`, code, () => memory.change({ ...said, ...more } as never));
+      const valid = { from: first, to: second };
+      add(`correction.${member}`, code, () => memory.correct({ ...said, valid, ...more } as never));
+    }
+    for (const member of ['from', 'to']) {
+      const more = { [member]: first };
+      const valid = { from: first, to: second };
+      add(`claims.0.${member} ${inValid}`, 'bad_argument', () => memory.assert({ ...said, ...more } as never));
+      add(`correction.${member} ${inValid}`, 'bad_argument', () =>
+        memory.correct({ ...said, valid, ...more } as never),
+      );
+      add(`retraction.${member} ${inValid}`, 'bad_argument', () =>
+        memory.retract({ ...about, valid, ...more } as never),
+      );
+    }
+    add('change.valid must be left out, since a change has a from', 'bad_argument', () =>
+      memory.change({ ...said, valid: { from: first } } as never),
+    );
+    add('claims.0.valid.form', 'bad_argument', () => memory.assert({ ...said, valid: { form: first } } as never));
+    for (const [valid, code] of periods) {
+      add('claims.0.valid', code, () => memory.assert({ ...said, valid } as never));
+      add('correction.valid', code, () => memory.correct({ ...said, valid } as never));
+      add('retraction.valid', code, () => memory.retract({ ...about, valid } as never));
+    }
+    add('claims.0.valid', 'no_instant', () => memory.assert({ ...said, valid: { from: 'yesterday' } }));
+    add('change.from', 'no_instant', () => memory.change({ ...said, from: 'yesterday' }));
+    add('change.from', 'no_instant', () => memory.change({ ...said, from: OPEN_END }));
+    add('correction.valid', 'bad_argument', () => memory.correct(said as never));
+    add('retraction.valid', 'bad_argument', () => memory.retract(about as never));
+    add('retraction.predicate', 'unknown_predicate', () =>
+      memory.retract({ ...about, predicate: 'mood', valid: { from: first, to: second } }),
+    );
+    add('space', 'bad_text', () => trajectory.memory({ space: 'e\u0301', writ }).assert(said));
+    const { head, length } = trajectory;
+    for (const [ask, argument, code] of wrong) {
+      const error = await ask().then(
+        () => ({ code: 'taken', evidence: { argument } }),
+        (thrown: { code: string; evidence: object; message: string }) => thrown,
+      );
+      const [place] = argument.split(' ');
+      expect([error.code, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument: place }]);
+      expect((error as { message: string }).message).toContain(argument);
+    }
+    expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([head, length, length]);
+    expect(await memory.history()).toEqual([]);
+    await expect(memory.assert({ ...said, predicate: 'mood' })).rejects.toThrow(/it declares allergy, .*weight/);
+    // A domain that has none has nothing that can be said.
+    const plain = defineDomain({ ...PLAIN, name: 'plain' });
+    const other = await runtimeOver(store, [plain]).create(plain, { trajectoryId: 'plain', writs: [writ] });
+    const nothing = other.memory({ space: 'ward', writ });
+    await expect(nothing.assert(said)).rejects.toMatchObject({ code: 'unknown_predicate' });
+    expect(other.length).toBe(1);
+    await assize.close();
+  });
+
+  test('what can’t be said is a rejection on record where a model proposes it, or an action says it, under the same name', async () => {
+    const { trajectory, memory, store, clock } = await begun();
+    const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
+    const said = { ...about, verb: 'assert', object: 'aspirin' };
+    const valid = { from: day('2026-03-02'), to: day('2026-03-01') };
+    const refusals = [
+      [{ ...said, confidence: 1.5 }, 'bad_confidence', 'type_mismatch'],
+      [{ ...said, strategy: 'newest' }, 'unknown_strategy', 'type_mismatch'],
+      [{ ...said, subject: '' }, 'bad_text', 'type_mismatch'],
+      [{ ...said, valid: { from: 7 } }, 'no_instant', 'type_mismatch'],
+      [{ ...said, predicate: 'mood' }, 'unknown_predicate', 'precondition_failed'],
+      [{ ...said, strategy: 'evi' }, 'strategy_not_allowed', 'precondition_failed'],
+      [{ ...said, valid }, 'reversed_period', 'precondition_failed'],
+      [{ ...said, valid: { from: valid.to, to: valid.to } }, 'empty_period', 'precondition_failed'],
+      [{ ...said, valid: { from: 'yesterday' } }, 'no_instant', 'precondition_failed'],
+      [{ ...said, verb: 'change', predicate: 'allergy' }, 'not_single_valued', 'precondition_failed'],
+    ] as const;
+    for (const [saying, code, reason] of refusals) {
+      const { length } = trajectory;
+      const believe = intent('assize.believe', { sayings: [saying] }, writ);
+      expect(await trajectory.propose({ ...believe, role: 'assize' as never })).toMatchObject({
+        ruling: 'rejected',
+        reason,
+        detail: expect.stringMatching(new RegExp(`^${code}: `)),
+      });
+      expect(trajectory.length).toBe(length + 1);
+    }
+    // What no code is for has none before it.
+    const guess = intent('assize.believe', { sayings: [{ ...said, verb: 'guess' }] }, writ);
+    expect(await trajectory.propose({ ...guess, role: 'assize' as never })).toMatchObject({
+      reason: 'type_mismatch',
+      detail: expect.stringMatching(/^args /),
+    });
+    expect(await memory.history()).toEqual([]);
+
+    const telling = defineDomain({
+      ...PLAIN,
+      name: 'telling',
+      processes: { telling: {} },
+      roles: { teller: { processes: ['telling'] } },
+      actions: {
+        tell: {
+          process: 'telling',
+          args: z.object({ sayings: z.array(z.any()) }),
+          apply: () => {},
+          beliefs: ({ sayings }) => sayings,
+        },
+      },
+      counselors: clinic.counselors,
+      memory: clinic.memory as never,
+    });
+    const teller = await runtimeOver(store, [telling], { clock }).create(telling, { trajectoryId: 'u', writs: [writ] });
+    for (const [saying, code] of refusals)
+      expect(
+        await teller.propose({ ...intent('tell', { sayings: [saying] }, writ), role: 'teller' } as never),
+      ).toMatchObject({
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: expect.stringMatching(new RegExp(`^${code}: `)),
+      });
+  });
+
+  test('what no entry holds is a rejection on record, and nobody is asked; in smaller groups it is believed', async () => {
+    const asked: unknown[] = [];
+    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const choose: Judge['choose'] = ({ request, members: [first] }) => {
+      asked.push(request);
+      return first!.claim;
+    };
+    const { trajectory, memory } = await begun({ judge: { oracle, choose } });
+    const from = (n: number): Instant => addMicros(START, n * 1_000_000);
+    const said = (predicate: string, count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        ...{ subject: 'p7', predicate, object: `says ${n}` },
+        valid: { from: from(n), to: from(n + count) },
+      }));
+    for (const predicate of ['drug', 'diagnosis', 'triage'])
+      for (const count of [50, 200]) {
+        const ruling = await memory.assertMany(said(predicate, count));
+        expect(ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringMatching(/^too_much_at_once: /) });
+      }
+    expect(asked).toEqual([]);
+    // Nothing contradicts another, and each something that is believed: that is too much together, and not for one of them.
+    const others = (object: string) =>
+      Array.from({ length: 1_000 }, (_, n) => ({
+        subject: `p${n}`,
+        predicate: 'drug',
+        object,
+        valid: { from: START },
+      }));
+    await committed(memory.assertMany(others('aspirin')));
+    expect(await memory.assertMany(others('ibuprofen'))).toMatchObject({
+      ruling: 'rejected',
+      detail: expect.stringMatching(/^too_much_at_once: /),
+    });
+    expect(await drug(memory, { valid: 'any' })).toEqual(['aspirin']);
+    await committed(memory.assertMany(others('ibuprofen').slice(0, 100)));
+    expect(await drug(memory, { valid: 'any' })).toEqual(['ibuprofen']);
+    for (const half of [said('weight', 50).slice(0, 25), said('weight', 50).slice(25)])
+      await committed(memory.assertMany(half));
+    expect(trajectory.length).toBeGreaterThan(10);
+  });
+
+  test('what no entry would hold of several keys that somebody has to choose about is refused, and nobody is asked', async () => {
+    const asked: unknown[] = [];
+    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const choose: Judge['choose'] = ({ request, members: [first] }) => {
+      asked.push(request);
+      return first!.claim;
+    };
+    const { trajectory, memory } = await begun({ judge: { oracle, choose } });
+    const each = (predicate: string, object: string, keys: number) =>
+      Array.from({ length: keys }, (_, n) => ({ subject: `p${n}`, predicate, object, valid: { from: START } }));
+    for (const predicate of ['diagnosis', 'triage']) {
+      await committed(memory.assertMany(each(predicate, 'flu', 1_000)));
+      expect(await memory.assertMany(each(predicate, 'cold', 1_000))).toMatchObject({
+        ruling: 'rejected',
+        detail: expect.stringMatching(/^too_much_at_once: /),
+      });
+      // Nor where most of it is nothing to choose about.
+      expect(await memory.assertMany([...each(predicate, 'cold', 1), ...each('allergy', 'nuts', 999)])).toMatchObject({
+        ruling: 'rejected',
+        detail: expect.stringMatching(/^too_much_at_once: /),
+      });
+    }
+    expect(asked).toEqual([]);
+    const ruling = await memory.assertMany(each('diagnosis', 'cold', 300));
+    if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+    const questions = await trajectory.questionsOf(ruling.pending);
+    const answers = questions.map(({ request, members }) => ({
+      request,
+      winner: members.find(({ object }) => object === 'cold')!.claim,
+    }));
+    await committed(trajectory.approve(ruling.pending, { principal: 'dr who', method: 'test', answers }));
+  });
+});

@@ -1,0 +1,360 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
+import { interceptSql } from '../../testing/intercept.ts';
+import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
+import { PART } from './indexing.ts';
+import { openSqlite } from './open.ts';
+import { migrate } from './schema.ts';
+import type { SqliteStore } from './store.ts';
+import { TextWriter } from './text-writer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-indexed-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const COMMITTED = { status: 'committed' };
+const BOB = { ...ALICE, subject: 'bob' };
+
+/** From then on the file takes what no store may have. */
+const UNGUARDED =
+  'DROP TRIGGER fact_time_apart; DROP TRIGGER fact_time_apart_again; DROP TRIGGER fact_apart; DROP TRIGGER fact_partition_onwards';
+
+test.each([1, 700])(
+  'no byte of what was erased stays in the index of words, among vectors, or of what waits: %i texts',
+  async (texts) => {
+    const path = join(folder, `words-${texts}.db`);
+    const store = await openSqlite({ path });
+    const change = (n: number, object: string) =>
+      changeOf({ ...ALICE, subject: `Quintessa${n}` }, 1, 10, [{ fact_id: `${n}`, object }]);
+    const secrets = Array.from({ length: texts }, (_, n) => change(n, `sesquipedalian${n} Words`));
+    const kept = Array.from({ length: 20 }, (_, n) =>
+      changeOf({ ...ALICE, subject: `kept ${n}` }, 1, 10, [{ fact_id: `k${n}`, object: 'sesame' }]),
+    );
+    for (const facts of [secrets, kept]) await store.commit({ ...batchOf([]), facts });
+    const given = await store.textsToEmbed('m', ALICE.space, 2_000);
+    const vector = new Float32Array([0.1234567, 0.7654321]);
+    await store.putVectors(
+      'm',
+      given.map(({ id }) => ({ id, vector })),
+    );
+    const late = change(-1, 'sesquipedalian waits');
+    await store.commit({ ...batchOf([]), facts: [late] });
+    const said = () => [path, `${path}-wal`].some((file) => /_(sesqui|quintess)/i.test(readFileSync(file, 'latin1')));
+    expect(said()).toBe(true);
+    const hashes = [...secrets, late].flatMap(({ names, insert }) => [names.hash, insert[0]!.content.hash]);
+    await store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })) });
+    await store.scrub();
+    expect(said()).toBe(false);
+    expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
+    expect(await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' })).toEqual([]);
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
+    const db = new DatabaseSync(path);
+    expect(db.prepare('SELECT count(*) AS n FROM fact_vector').get()).toEqual({ n: 20 });
+    db.close();
+  },
+);
+
+test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
+  'what waits to be indexed is in memory as it is in the file: after %s',
+  async (event) => {
+    const path = join(folder, `waits after ${event}.db`);
+    const [store, other] = [await openSqlite({ path }), await openSqlite({ path })];
+    const put = async (by: SqliteStore, ...facts: ReturnType<typeof changeOf>[]): Promise<void> =>
+      expect(await by.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+    const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
+    await put(store, first, changeOf(BOB, 1, 10, [{ fact_id: 'c', object: 'third' }]));
+    await put(store, changeOf(ALICE, 2, 11, [{ fact_id: 'b', object: 'second' }], first.insert.map(keyOfRow)));
+    const next = changeOf({ ...ALICE, subject: 'carol' }, 1, 12, [{ fact_id: 'd', object: 'fourth' }]);
+    if (event === 'others indexed it') {
+      // What is written from then on has the numbers that these had.
+      await other.textsToEmbed('m', ALICE.space, 10);
+      await put(other, next);
+    } else if (event === 'a rollback') {
+      const root = entryAfter(undefined, 't');
+      await store.commit(batchOf(root));
+      const lost = changeOf({ ...ALICE, subject: 'dan' }, 1, 12, [{ fact_id: 'e', object: 'fifth' }]);
+      const copy = { ...batchOf({ ...entryAfter(undefined, 'u'), id: root.id }), facts: [lost] };
+      const written = put(store, next);
+      expect(await store.commit(copy)).toMatchObject({ status: 'conflict' });
+      await written;
+    } else {
+      await put(store, next);
+      const erased = [contentOf('secret').hash, namesOf(BOB).hash].map((hash) => ({ hash, by: blobOf('by').hash }));
+      if (event === 'an erasure') expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
+      await store.scrub();
+    }
+    await store.textsToEmbed('m', ALICE.space, 10);
+    expect(await store.selfCheck()).toEqual([]);
+    for (const each of [store, other]) await each.close();
+    const db = new DatabaseSync(path);
+    const texts = db.prepare(
+      `SELECT p.subject, w.words FROM fact_words AS w JOIN fact_partition AS p ON p.key = w.key`,
+    );
+    const found = texts.all().map(({ subject, words }) => `${subject}: ${String(words).trim().split('1_').at(-1)}`);
+    db.close();
+    const said = ['alice: second', 'alice: secret', 'bob: third', 'carol: fourth'];
+    expect(found.sort()).toEqual(event === 'an erasure' ? [said[0], said[3]] : said);
+  },
+);
+
+test('of what waits to be indexed, what indexing needs is in memory, and no more of it than has room', async () => {
+  const store = await openSqlite({ path: join(folder, 'room.db'), durability: 'off' });
+  let n = 0;
+  /** Of how many partitions what waited had to be read again. */
+  const readFor = async (changes: number, rows: number, characters: number): Promise<number> => {
+    for (let i = 0; i < changes; i += 1) {
+      n += 1;
+      const said = Array.from({ length: rows }, (_, row) => {
+        const object = `${n}-${row}`.padEnd(characters, '.');
+        return { fact_id: object.slice(0, 20), object, row_kind: 'audit' as const };
+      });
+      const facts = [changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, said)];
+      expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+    }
+    let read = 0;
+    interceptSql((sql, proceed) => {
+      if (sql === 'SELECT space, subject, predicate FROM fact_partition WHERE key = ?') read += 1;
+      return proceed();
+    });
+    await store.textsToEmbed('m', ALICE.space, 1);
+    vi.restoreAllMocks();
+    return read;
+  };
+  expect(await readFor(20, 1, 10)).toBe(0);
+  expect(await readFor(1, 1, 5 * 2 ** 20)).toBe(1);
+  // Many short ones are no less.
+  expect(await readFor(9, 1_000, 10)).toBeGreaterThan(0);
+  expect(await readFor(5, 1, 2 ** 20)).toBe(2);
+  // What was indexed takes up no room.
+  expect(await readFor(3, 1, 2 ** 20)).toBe(0);
+  expect(await store.selfCheck()).toEqual([]);
+  await store.close();
+});
+
+test('what waits to be indexed holds no row, of which there may be more than is indexed', async () => {
+  const db = new DatabaseSync(':memory:');
+  migrate(db);
+  const writer = new TextWriter(db);
+  const enqueued = (): WeakRef<object> => {
+    const [row] = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]).insert;
+    writer.enqueue(1, day(10), ALICE, [row!]);
+    return new WeakRef(row!);
+  };
+  const row = enqueued();
+  // Until then it stays because it was asked for.
+  await new Promise((resolve) => setImmediate(resolve));
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(row.deref()).toBeUndefined();
+  expect(writer.flush(10)).toBe(false);
+  expect(db.prepare('SELECT count(*) AS n FROM fact_text').get()).toEqual({ n: 1 });
+  db.close();
+});
+
+describe('of many changes no more wait to be indexed than are indexed at once', () => {
+  /** Answers how many wait, as the file has it. */
+  async function opened(name: string) {
+    const path = join(folder, `${name}.db`);
+    const [store, db] = [await openSqlite({ path, lockTimeoutMs: 20 }), new DatabaseSync(path)];
+    const selected = db.prepare('SELECT count(*) AS n FROM fact_text_queue');
+    let n = 0;
+    const put = (count: number) => {
+      const facts = Array.from({ length: count }, () =>
+        changeOf({ ...ALICE, subject: `s${++n}` }, 1, 10, [{ fact_id: `${n}` }]),
+      );
+      return store.commit({ ...batchOf([]), facts });
+    };
+    const close = async (): Promise<void> => {
+      expect(await store.selfCheck()).toEqual([]);
+      db.close();
+      await store.close();
+    };
+    const waiting = () => selected.get()!['n'] as number;
+    const fewWait = () => vi.waitFor(() => expect(waiting()).toBeLessThan(PART), { timeout: 300_000 });
+    return { store, db, put, close, waiting, fewWait };
+  }
+
+  test('few or many at a time', async () => {
+    const { put, close, fewWait } = await opened('many');
+    for (const [count, each] of [
+      [1, 1_700],
+      [4, 900],
+    ] as const) {
+      for (let i = 0; i < count; i += 1) expect(await put(each)).toEqual(COMMITTED);
+      await fewWait();
+    }
+    await close();
+  });
+
+  test('where branches take over what was said at many times', async () => {
+    const { store, close, fewWait } = await opened('branches');
+    const times = 20;
+    const rows = Array.from({ length: times }, (_, time) => {
+      const said = { fact_id: `${time}`, valid_from: day(time + 1), valid_to: day(time + 2) };
+      return changeOf(ALICE, time + 1, time + 1, [said]).insert[0]!;
+    });
+    for (let branch = 0; branch < 120; branch += 1) {
+      const partition = { ...ALICE, branch: `b${branch}` };
+      const said = { fact_id: 'own', valid_from: day(50) };
+      const write = changeOf(partition, times + 1, 40, [said]);
+      const inherit = { until: day(30), rows: rows.map((row) => ({ ...row, ...partition })) };
+      expect(await store.commit({ ...batchOf([]), facts: [{ ...write, inherit }] })).toEqual(COMMITTED);
+    }
+    await fewWait();
+    await close();
+  });
+
+  test('also after it has failed, which is not tried again before the next commit', async () => {
+    const { db, put, close, waiting, fewWait } = await opened('locked');
+    expect(await put(PART)).toEqual(COMMITTED);
+    // It waits for the lock by now, with who is told.
+    db.exec('BEGIN IMMEDIATE');
+    await expect(put(1)).rejects.toMatchObject({ code: 'store_locked' });
+    const begun: string[] = [];
+    interceptSql((sql, proceed) => {
+      if (sql.startsWith('BEGIN')) begun.push(sql);
+      return proceed();
+    });
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    vi.restoreAllMocks();
+    expect(begun).toEqual([]);
+    db.exec('ROLLBACK');
+    expect(waiting()).toBe(PART);
+    expect(await put(1)).toEqual(COMMITTED);
+    await fewWait();
+    await close();
+  });
+});
+
+test('texts of a store that is only read are found, also those that nobody has indexed', async () => {
+  const path = join(folder, 'read-texts.db');
+  const store = await openSqlite({ path });
+  const facts = Array.from({ length: 200 }, (_, n) =>
+    changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `${n}`, object: `sought n${n}` }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  await store.close();
+  const reader = await openSqlite({ path, mode: 'readonly' });
+  expect(await reader.factsByText({ space: ALICE.space, text: 'sought' })).toHaveLength(200);
+  const readonly = { code: 'store_readonly' };
+  await expect(reader.textsToEmbed('m', ALICE.space, 1)).rejects.toMatchObject(readonly);
+  await expect(reader.putVectors('m', [])).rejects.toMatchObject(readonly);
+  await reader.close();
+});
+
+test('an index that is not of the texts is found', async () => {
+  const path = join(folder, 'texts.db');
+  const store = await openSqlite({ path });
+  for (const subject of ['alice', 'bob'])
+    await store.commit({ ...batchOf([]), facts: [changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }])] });
+  const [text] = await store.textsToEmbed('m', ALICE.space, 1);
+  await store.putVectors('m', [{ id: text!.id, vector: new Float32Array([1]) }]);
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  db.exec(
+    `DELETE FROM fact_text WHERE id = 1; INSERT INTO fact_words (rowid, words) VALUES (7, '1_x'); UPDATE fact_text SET key = 9 WHERE id = 2`,
+  );
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '1 texts of facts belong to no partition',
+    '1 spaces have other texts than are counted',
+    '2 texts of facts are not indexed, or indexed and not there',
+    '1 texts of facts have other words than are counted',
+    '2 facts have no text that they are found by; make them anew: assize memory rebuild',
+    '1 texts are of no fact; make them anew: assize memory rebuild',
+    '1 vectors belong to no text',
+  ]);
+  await store.close();
+});
+
+test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
+  const path = join(folder, 'stop-words.db');
+  const store = await openSqlite({ path });
+  const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
+    changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  const texts = await store.textsToEmbed('m', ALICE.space, 10);
+  const vector = new Float32Array([1, 2]);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector })),
+  );
+  const found = (from: SqliteStore) =>
+    Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space: ALICE.space, text })));
+  const before = await found(store);
+  expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
+  await store.close();
+  const db = new DatabaseSync(path);
+  for (const [word, subject] of [
+    ['the', 'The Who'],
+    ['who', 'The Who'],
+    ['it', 'IT'],
+    ['off', 'IT'],
+    ['off', 'alice'],
+  ]) {
+    const id = `(SELECT t.id FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key WHERE p.subject = '${subject}')`;
+    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', ' '), length = length - 1 WHERE rowid = ${id};
+      UPDATE fact_text SET words = words - 1 WHERE id = ${id};
+      UPDATE fact_text_space SET words = words - 1`);
+  }
+  db.exec(`${UNGUARDED}; ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
+    UPDATE fact SET system_end = (SELECT e.system_end FROM fact_time AS e WHERE e.n = fact.n);
+    DROP TABLE fact_time; PRAGMA user_version = 13`);
+  db.close();
+  const migrated = await openSqlite({ path });
+  expect(await found(migrated)).toEqual(before);
+  expect(await migrated.selfCheck()).toEqual([]);
+  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
+  await migrated.close();
+});
+
+test('texts of other scripts that were indexed by other words are found once the store is migrated, and keep their vectors', async () => {
+  const path = join(folder, 'words.db');
+  const store = await openSqlite({ path });
+  const objects = ['die Straße', `${'x '.repeat(400)}l’été`, '東京', 'in English'];
+  const facts = objects.map((object, n) =>
+    changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [
+      { fact_id: `a${n}`, object },
+      { fact_id: `b${n}`, object, row_kind: 'audit', valid_from: day(2) },
+    ]),
+  );
+  await store.commit({ ...batchOf([]), facts });
+  const texts = await store.textsToEmbed('m', ALICE.space, 10);
+  await store.putVectors(
+    'm',
+    texts.map(({ id }) => ({ id, vector: new Float32Array([1, 2]) })),
+  );
+  const found = (from: SqliteStore) =>
+    Promise.all(
+      ['strasse', 'été', '京', '東京', 'x', 'english'].map((text) =>
+        from.factsByText({ space: ALICE.space, text, kind: 'all' }),
+      ),
+    );
+  const before = await found(store);
+  expect(before.map((hits) => hits.length)).toEqual(Array(6).fill(2));
+  await store.close();
+  const db = new DatabaseSync(path);
+  const kept = "SELECT rowid, words FROM fact_words WHERE words LIKE '%english%'";
+  const english = db.prepare(kept).all();
+  for (const [word, ...was] of [['strass', 'straße'], ['ete'], ['東'], ['京']] as const)
+    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', '${was.map((each) => ` 1_${each}`).join('')} '),
+      length = length - ${1 - was.length} WHERE words LIKE '% 1_${word} %';`);
+  db.exec(`UPDATE fact_text SET words = (SELECT w.length FROM fact_words AS w WHERE w.rowid = fact_text.id);
+    UPDATE fact_text_space SET words = (SELECT sum(words) FROM fact_text); PRAGMA user_version = 18`);
+  db.close();
+  const migrated = await openSqlite({ path });
+  expect(await found(migrated)).toEqual(before);
+  expect(await migrated.selfCheck()).toEqual([]);
+  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
+  await migrated.close();
+  const after = new DatabaseSync(path);
+  expect(after.prepare(kept).all()).toEqual(english);
+  after.close();
+});

@@ -1,0 +1,339 @@
+/** `assize effects list`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sqlTool } from 'assize/tools/sql';
+import { describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { declareTool } from '#effects';
+import { openSqlite } from '#stores';
+import { runCommand } from '../support/command.ts';
+import { inEffectsFolder, mail, wide } from '../support/effects-folder.ts';
+import { tally } from '../support/effects-stage.ts';
+import { operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { treated, ZOE } from '../support/treated.ts';
+
+const here = inEffectsFolder();
+const { assize, json, send, written, inDoubt } = here;
+
+const root = join(import.meta.dirname, '../..');
+describe('list', () => {
+  test('says what has not ended, in 80 columns and as JSON, and what to do', async () => {
+    await inDoubt(true);
+    const { code, out } = await assize('list');
+    expect(code).toBe(0);
+    expect(out.split('\n').every((text) => text.length <= 80)).toBe(true);
+    expect(out).toBe(
+      [
+        'epoch  n  tool       phase     sink   transaction  trajectory  name',
+        '    1  0  mail.send  in_doubt  blind  committed    orders      order-1',
+        '',
+        '1 effect waits for a person: assize pending shows the call, --json the key.',
+        'See what became of it, and say:',
+        'assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT',
+        '',
+      ].join('\n'),
+    );
+    const { transactions } = await json(0, 'list', 'orders', '--epoch', '1');
+    expect(transactions).toEqual([
+      {
+        epoch: 1,
+        trajectory_id: 'orders',
+        name: 'order-1',
+        principal: 'alice',
+        writ: expect.stringMatching(/^[0-9a-f]{64}$/),
+        phase: 'committed',
+        entry_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        needs: { tools: [] },
+        claims: [{ access: 'write', scope: 'mail:**' }],
+        effects: [
+          {
+            n: 0,
+            tool: 'mail.send',
+            class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' },
+            key: expect.stringMatching(/^[0-9a-f]{64}$/),
+            phase: 'in_doubt',
+            failures: 0,
+            waits_for_person: true,
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('is told of what waits among what waits for people, with what to say of it, and who approves is told', async () => {
+    await inDoubt(true);
+    const other = (...args: string[]) => runCommand(here.folder, here.url, ...args);
+    const pending = await other('pending');
+    const [, id] = /^([0-9a-f]{12})/m.exec(pending.out) as unknown as [string, string];
+    expect(pending.out.split('\n').slice(3)).toEqual([
+      `${id} is what mail.send did, which is in doubt`,
+      expect.stringMatching(/^key [0-9a-f]{64}$/),
+      'called mail.send (irreversible, buffered, blind), which writes mail:bob',
+      '  with {"to":"bob"}',
+      'assize effects resolve 1 0 --as DECISION --by WHO --evidence TEXT says what became of it.',
+      '',
+    ]);
+    expect(pending.out).not.toContain('assize approve');
+    const { pending: listed } = JSON.parse((await other('pending', '--json')).out);
+    expect(listed).toMatchObject([
+      { reason: 'in_doubt', channel: 'operator', effect: { epoch: 1, n: 0, tool: 'mail.send' } },
+    ]);
+    for (const way of [
+      ['approve', id, '--as', 'ops'],
+      ['reject', id, '--as', 'ops', '--reason', 'no'],
+    ]) {
+      const { code, err } = await other(...way);
+      expect(code).toBe(2);
+      expect(err).toContain('assize effects resolve 1 0 --as DECISION');
+    }
+    await assize('resolve', '1', '0', '--as', 'applied', '--by', 'ops', '--evidence', 'it is in the folder');
+    expect((await other('pending')).out).toBe('Nothing waits for a person.\n');
+    const { out } = await other('log', 'orders');
+    expect(out).toMatch(/assize\.settle .*applied, by ops/);
+    expect((await other('verify')).code).toBe(0);
+  });
+
+  test('says that all has ended, and finds what has by its number', async () => {
+    await written(mail('keyed', send));
+    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({ phase: 'settled' });
+    expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
+  });
+
+  describe('what was undone, and what waits', () => {
+    const fee = { fee: 'x'.repeat(300) };
+    const bank = declareTool({
+      name: 'bank.charge',
+      input: z.strictObject({ order: z.string() }),
+      class: { reversibility: 'with_cost', delivery: 'externalised', sink: 'keyed' },
+      writes: ['bank:{order}'],
+      execute: () => null,
+      compensate: ({ order }) => ({ undone: 'partly', residue: order === 'a' ? { fee: 1 } : fee }),
+      mitigate: ({ order }) => (order === 'a' ? { letter: 'to the bank' } : null),
+    });
+
+    /** One was rejected, one waits, and one is just held and waits too. */
+    async function made(): Promise<void> {
+      const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+      const worker = runtimeOver(store, [wide], { tools: [bank, mail('keyed', send)] });
+      for (const [name, args] of [
+        ['a', 'forbidden'],
+        ['b', 'asked'],
+        ['c', 'asked'],
+      ] as const) {
+        const trajectory = await worker.create(wide, { trajectoryId: name });
+        await trajectory.transaction({ writ: writFor('alice'), writes: ['**'], name }, async (tx) => {
+          if (name === 'c') await tx.call('mail.send', { to: 'bob' });
+          else await tx.call('bank.charge', { order: name });
+          tx.propose({ action: 'count', role: 'counter', args });
+        });
+      }
+      await worker.close();
+      await store.close();
+    }
+
+    test('is told with why, and with what it left', async () => {
+      await made();
+      expect((await assize('list')).out).toBe(
+        'All transactions of tools have ended.\n2 proposals with tools wait for a person: assize pending\n',
+      );
+      expect((await assize('list', 'a')).out).toBe('All transactions of tools have ended.\n');
+      const { out } = await assize('list', '--all');
+      expect(out.split('\n')).toEqual([
+        'epoch  n  tool         phase   sink   transaction          trajectory  name',
+        '    2  0  bank.charge  undone  keyed  aborted (escalated)  b           b',
+        '    1  0  bank.charge  undone  keyed  aborted (rejected)   a           a',
+        '',
+        expect.stringMatching(
+          /^2 0 bank\.charge left \{"fee":"x+ … \d+ more characters, about which its tool did null$/,
+        ),
+        '1 0 bank.charge left {"fee":1}, about which its tool did {"letter":"to the bank"}',
+        '2 proposals with tools wait for a person: assize pending',
+        '',
+      ]);
+      const { transactions, proposals_waiting: waiting } = await json(0, 'list', '--all');
+      expect(transactions.map(({ effects }: any) => effects[0].residue)).toEqual([
+        {
+          $blob: expect.any(String),
+          bytes: expect.any(Number),
+          salted: true,
+          value: { mitigated: null, residue: fee },
+        },
+        expect.objectContaining({ value: { mitigated: { letter: 'to the bank' }, residue: { fee: 1 } } }),
+      ]);
+      const id = expect.stringMatching(/^[0-9a-f]{64}$/);
+      expect(waiting).toEqual(['b', 'c'].map((trajectory_id) => ({ id, trajectory_id, calls: 1 })));
+      expect((await json(0, 'list', '--epoch', '1')).proposals_waiting).toBeUndefined();
+    });
+
+    test('is erased by the number of its transaction, and told as that', async () => {
+      const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+      const { assize: runtime, go } = await treated(store);
+      const epoch = await go('branch', ZOE);
+      await runtime.close();
+      await store.close();
+      const [domain, key] = [join(here.folder, 'treated.ts'), join(here.folder, 'operator.key')];
+      writeFileSync(domain, `export { treatments } from '${join(root, 'tests/support/treated.ts')}';`);
+      writeFileSync(key, operator.privateKey, { mode: 0o600 });
+      writeFileSync(join(here.folder, 'world.db.anchors.json'), JSON.stringify([operator.publicKey]));
+      const erase = (...args: string[]) =>
+        runCommand(
+          here.folder,
+          here.url,
+          'erase',
+          't',
+          '--reason',
+          'asked for',
+          '--key',
+          key,
+          '--domain',
+          domain,
+          ...args,
+        );
+      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act left {"is":"left-branch-p1-zq"}\n`);
+      const { code, out, err } = await erase('--transaction', `${epoch}`);
+      expect(code, err).toBe(0);
+      const [, by] =
+        /^erased 0 values of 0 entries and 3 texts of the effect log, by ([0-9a-f]{12}), t seq \d+\n$/.exec(out)!;
+      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act left what was erased by ${by}\n`);
+      expect((await erase('--transaction', '0')).err).toMatch(/It must be a whole number from 1/);
+      const none = await erase('--transaction', '99', '--json');
+      expect(none.code).not.toBe(0);
+      expect(none.err).toMatch(/no transaction 99 of this trajectory/);
+      expect((await runCommand(here.folder, here.url, 'fsck')).code).toBe(0);
+    });
+
+    test('is told as erased, or not there, where it is that; and whatever is wrong with the ledger', async () => {
+      await made();
+      const db = new DatabaseSync(here.url.slice('sqlite:'.length));
+      const by = 'b'.repeat(64);
+      db.exec(`DELETE FROM blob WHERE text LIKE '%"mitigated":{%'`);
+      db.exec(`UPDATE blob SET text = '', erased_by = unhex('${by}') WHERE text LIKE '%"mitigated":null%'`);
+      db.exec(`UPDATE entry SET payload = replace(payload, '"asked"', '"other"')`);
+      db.close();
+      const { out } = await assize('list', '--all');
+      expect(out).toContain(`2 0 bank.charge left what was erased by ${by.slice(0, 12)}\n`);
+      expect(out).toContain('1 0 bank.charge left what the store does not have\n');
+      expect(out).toMatch(/^Whether proposals with tools wait can’t be said: .+$/m);
+      const { transactions, proposals_waiting: waiting } = await json(0, 'list', '--all');
+      expect(transactions.map(({ effects }: any) => effects[0].residue)).toMatchObject([
+        { erased_by: by },
+        { missing: true },
+      ]);
+      expect(waiting).toBeNull();
+    });
+  });
+
+  test('shows both answers where what was held would answer otherwise, and nothing was done', async () => {
+    const bank = new DatabaseSync(':memory:');
+    bank.exec('CREATE TABLE booking (n INTEGER PRIMARY KEY, what TEXT)');
+    let rollbacks = 0;
+    const connection = {
+      query: (text: string, values: readonly unknown[]) => bank.prepare(text).all(...(values as never[])),
+      begin: () => bank.exec('BEGIN IMMEDIATE'),
+      commit: () => bank.exec('COMMIT'),
+      rollback: () => {
+        rollbacks++;
+        if (bank.isTransaction) bank.exec('ROLLBACK');
+      },
+    };
+    const book = sqlTool({
+      name: 'bank.book',
+      input: z.object({ what: z.string() }),
+      writes: ['db:bank'],
+      database: { connect: () => connection, writers: 'one', heldMs: 50 },
+      statements: ({ what }) => [{ text: 'INSERT INTO booking (what) VALUES (?) RETURNING n', values: [what] }],
+      result: ([rows]) => rows?.[0],
+    });
+    const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [tally], { tools: [book] });
+    const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
+    const done = await trajectory.transaction({ writ: writFor('alice'), writes: ['db:**'] }, async (tx) => {
+      expect(await tx.call('bank.book', { what: 'lamp' })).toEqual({ n: 1 });
+      await vi.waitFor(() => expect(rollbacks).toBe(1), { interval: 5, timeout: 60_000 });
+      bank.exec("INSERT INTO booking (what) VALUES ('of somebody else')");
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect(done.effects).toBe('person');
+    await worker.close();
+    await store.close();
+    const { out } = await assize('list');
+    expect(out.split('\n')[3]).toBe(
+      '1 0 bank.book was not done: its body was told {"n":1}, and now it would answer {"n":2}',
+    );
+    const { transactions } = await json(0, 'list');
+    expect(transactions[0].effects[0]).toMatchObject({
+      phase: 'unresolved',
+      why: 'answers_otherwise',
+      differs: { salted: true, value: { told: { n: 1 }, answer: { n: 2 } } },
+    });
+    bank.close();
+  });
+
+  test('says all that there was, the youngest first, in pages', async () => {
+    const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [tally], { tools: [mail('keyed', send)] });
+    for (const trajectoryId of ['orders', 'others']) {
+      const trajectory = await worker.create(tally, { trajectoryId });
+      for (const name of ['a', 'b'])
+        await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'], name }, async (tx) => {
+          await tx.call('mail.send', { to: name });
+          tx.propose({ action: 'count', role: 'counter', args: name });
+        });
+    }
+    await worker.close();
+    await store.close();
+    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    const row = (epoch: number, trajectory: string, name: string): string =>
+      `    ${epoch}  0  mail.send  applied  keyed  settled      ${trajectory}      ${name}`;
+    const { code, out } = await assize('list', '--all', '--limit', '3');
+    expect([code, out]).toEqual([
+      0,
+      [
+        'epoch  n  tool       phase    sink   transaction  trajectory  name',
+        row(4, 'others', 'b'),
+        row(3, 'others', 'a'),
+        row(2, 'orders', 'b'),
+        'Older ones: --before 2',
+        '',
+      ].join('\n'),
+    ]);
+    expect((await assize('list', '--all', '--limit', '3', '--before', '2')).out).toBe(
+      `epoch  n  tool       phase    sink   transaction  trajectory  name\n${row(1, 'orders', 'a')}\n`,
+    );
+    expect((await assize('list', '--all', '--before', '1')).out).toBe('There are no older transactions of tools.\n');
+    const epochs = async (...args: string[]) =>
+      (await json(0, 'list', ...args)).transactions.map(({ epoch }: { epoch: number }) => epoch);
+    expect(await epochs('--all')).toEqual([4, 3, 2, 1]);
+    expect(await epochs('orders', '--all')).toEqual([2, 1]);
+    expect(await epochs('orders', '--all', '--before', '2')).toEqual([1]);
+    for (const [args, saying] of [
+      [['--limit', '3'], '--limit and --before are for the list of all transactions; give --all with them'],
+      [['--before', '3', '--epoch', '2'], 'give --all with them'],
+      [['--all', '--epoch', '2'], '--all lists all transactions, and --epoch one'],
+    ] as const) {
+      const refused = await assize('list', ...args);
+      expect([refused.code, refused.out]).toEqual([2, '']);
+      expect(refused.err).toContain(saying);
+    }
+  });
+
+  test.each([
+    ['no transaction of that number', ['--epoch', '9'], 'There is no transaction 9 in the effect log'],
+    ['no such trajectory', ['nowhere'], 'There is no trajectory nowhere'],
+    ['a number that is none', ['--epoch', 'x'], 'whole number from 1'],
+  ])('refuses %s', async (_, args, says) => {
+    await written(mail('keyed', send));
+    const { code, out, err } = await assize('list', ...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(says);
+  });
+});
+
+test.each(['list', 'recover', 'resolve'])('%s --help has examples and exit codes', async (name) => {
+  const { code, out } = await runCommand(here.folder, here.url, 'effects', name, '--help');
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`Examples?:\n {2}assize effects ${name}`));
+  expect(out).toContain('Exit codes: 0 ok, 1 a negative finding, 2 misuse.');
+});

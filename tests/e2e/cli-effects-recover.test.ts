@@ -1,0 +1,207 @@
+/** `assize effects recover` and `resolve`. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { NoAnswer } from '#effects';
+import { openSqlite } from '#stores';
+import { runCommand } from '../support/command.ts';
+import { inEffectsFolder, mail } from '../support/effects-folder.ts';
+import { operator } from '../support/runtime.ts';
+
+const here = inEffectsFolder();
+const { assize, json, sent, toolsFile, written, inDoubt, crashed, failed } = here;
+
+const root = join(import.meta.dirname, '../..');
+
+describe('recover', () => {
+  test('finishes what was left, with the tools of a file', async () => {
+    await crashed();
+    expect(sent('bob')).toBe(false);
+    expect((await assize('list')).out).toMatch(
+      /\nTransaction 1 has not ended\. If no process is at work there any more:\nassize effects recover --tools FILE\n$/,
+    );
+    const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
+    expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+    expect((await assize('list', '--all')).out).not.toContain('recover');
+    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], left: [] });
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('without its tool says what is left, and leaves it', async () => {
+    await crashed();
+    const { left, ended, lacking } = await json(1, 'recover');
+    expect([ended, left[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
+    expect(lacking).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
+    expect((await assize('recover')).out).toContain(
+      '\nlacking the tool mail.send, for transaction 1; give it with --tools FILE.\n',
+    );
+    expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', waits_for_person: false }] }]);
+    expect(sent('bob')).toBe(false);
+    expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
+    expect(sent('bob')).toBe(true);
+  });
+
+  test('has what failed answered for, with the domain of a file and the anchors of the store', async () => {
+    await failed();
+    const tools = ['--tools', toolsFile('keyed')];
+    expect((await assize('list')).out).toContain('Transaction 1 has failed, which the domain orders@1 answers for');
+    const bare = await assize('recover', ...tools);
+    expect(bare.out).toContain('\nlacking the domain orders@1, for transaction 1; give it with --domain FILE.\n');
+    expect(bare.out).not.toMatch(/the tool|for a person/);
+    const { left, lacking } = await json(1, 'recover', ...tools);
+    expect(lacking).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
+    expect(left).toMatchObject([{ phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] }]);
+    const stage = join(root, 'tests/support/effects-failing.ts');
+    writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    const domain = ['--domain', join(here.folder, 'domain.ts')];
+    // Without them nothing is ruled on, as everything would be refused.
+    const unheard = await json(1, 'recover', ...tools, ...domain);
+    expect([unheard.ended, unheard.lacking]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
+    expect((await assize('recover', ...tools, ...domain)).out).toContain(
+      '\nlacking any root public key, for transaction 1; give it with --anchors FILE.\n',
+    );
+    writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+    const anchors = ['--anchors', join(here.folder, 'anchors.json')];
+    const { code, out, err } = await assize('recover', ...tools, ...domain, ...anchors);
+    expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
+    expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({
+      phase: 'settled',
+      failing: { n: 0 },
+    });
+    expect((await runCommand(here.folder, here.url, 'log', 'orders')).out).toMatch(/count/);
+    expect(sent('bob')).toBe(false);
+  });
+
+  test('says what waits for a person', async () => {
+    await written(
+      mail('blind', () => {
+        throw new NoAnswer('the line went dead', { why: 'line_dead' });
+      }),
+    );
+    const { code, out } = await assize('recover', '--tools', toolsFile('blind'));
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*\n1 0 mail\.send waits since: line_dead\n[\s\S]*1 effect waits for a person/,
+    );
+  });
+
+  test('does not wait for ever for another process that is at work', async () => {
+    await inDoubt(true);
+    const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+    try {
+      const tenure = await store.holdEffects();
+      const { code, err } = await assize('recover', '--wait', '1');
+      expect([code, err]).toEqual([2, expect.stringContaining('Another process works on the effects of this store')]);
+      expect((await assize('list')).code).toBe(0);
+      await tenure.release();
+      expect((await assize('recover', '--wait', '1')).code).toBe(1);
+    } finally {
+      await store.close();
+    }
+  });
+
+  test.each([
+    ['no file', 'none.ts', 'There is no tools file'],
+    ['a file without tools', 'empty.ts', 'exports no tool'],
+    ['a file that is none', 'broken.ts', "can't be loaded"],
+  ])('refuses %s', async (_, file, says) => {
+    await crashed();
+    writeFileSync(join(here.folder, 'empty.ts'), 'export const tool = { name: 1 };');
+    writeFileSync(join(here.folder, 'broken.ts'), "throw new Error('no');");
+    const { code, err } = await assize('recover', '--tools', file);
+    expect([code, err]).toEqual([2, expect.stringContaining(says)]);
+  });
+});
+
+describe('resolve', () => {
+  const found = ['--by', 'ops', '--evidence', 'it is in the outbox'];
+
+  test('ends what was found to be there', async () => {
+    await inDoubt(true);
+    const { code, out, err } = await assize('resolve', '1', '0', '--as', 'applied', ...found);
+    expect([code, out], err).toEqual([
+      0,
+      'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; what it claimed is free.\n',
+    ]);
+    expect(await json(0, 'list')).toEqual({ transactions: [], proposals_waiting: [] });
+    const { transactions } = await json(0, 'list', '--epoch', '1');
+    expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
+    const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as applied by ops')]);
+  });
+
+  test('tries again, where that is confirmed and the tool is given', async () => {
+    await inDoubt(false);
+    const tools = ['--tools', toolsFile('blind')];
+    const doubtful = await assize('resolve', '1', '0', '--as', 'retry', ...found, ...tools);
+    const saying = 'trying again may do it twice; say so with --confirm.';
+    expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining(saying)]);
+    const nobody = await assize('resolve', '1', '0', '--as', 'retry', '--evidence', 'none', '--by', ' ');
+    expect([nobody.code, nobody.err]).toEqual([2, expect.stringMatching(/'--by <who>'.* It says who decides/)]);
+    expect(sent('bob')).toBe(false);
+    expect(await json(0, 'resolve', '1', '0', '--as', 'retry', '--confirm', ...found, ...tools)).toMatchObject({
+      epoch: 1,
+      trajectory_id: 'orders',
+      n: 0,
+      tool: 'mail.send',
+      phase: 'applied',
+      transaction: 'settled',
+      left: 0,
+    });
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('without the tool says what is needed to go on', async () => {
+    await inDoubt(false);
+    const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('lacking the tool mail.send, for transaction 1; give it with --tools FILE.'),
+    ]);
+    expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
+    expect(sent('bob')).toBe(true);
+  });
+
+  test('carries out with the tool what was decided without it, and says so', async () => {
+    await inDoubt(false);
+    const retry = ['resolve', '1', '0', '--as', 'retry', '--confirm', ...found];
+    expect((await assize(...retry)).code).toBe(1);
+    // Nothing comes of it as long as the tool is not there, nor of what is another decision.
+    const bare = await assize(...retry);
+    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    const tools = ['--tools', toolsFile('blind')];
+    const { code, out, err } = await assize(...retry, ...tools);
+    expect([code, out], err).toEqual([
+      0,
+      'carried out what was decided before of mail.send of transaction 1, which is applied\n' +
+        'Transaction 1 is settled; what it claimed is free.\n',
+    ]);
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+    const again = await assize(...retry, ...tools);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('refuses what was decided otherwise before, also where it carries that out', async () => {
+    await inDoubt(false);
+    expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(1);
+    const { code, err } = await assize('resolve', '1', '0', '--as', 'undone', ...found, '--tools', toolsFile('blind'));
+    expect([code, err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+  });
+
+  test.each([
+    ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <who>'"],
+    ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
+    ['another decision', ['1', '0', '--as', 'gone', ...found], 'Allowed choices are applied, undone, retry, residue'],
+    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'it may not be empty'],
+    ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3; it has one effect, 0'],
+    ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'There is no transaction 9'],
+  ])('refuses %s, and changes nothing', async (_, args, says) => {
+    await inDoubt(true);
+    const { code, out, err } = await assize('resolve', ...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(says);
+    expect((await json(0, 'list')).transactions[0].effects[0]).toMatchObject({ phase: 'in_doubt' });
+  });
+});

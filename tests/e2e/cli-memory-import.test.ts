@@ -1,0 +1,185 @@
+/** `assize memory import`: many lines at once. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openStore } from '#stores';
+import { clinic } from '../support/clinic.ts';
+import { runProcess } from '../support/command.ts';
+import { runtimeOver, writFor } from '../support/runtime.ts';
+import { AUTHORITY, inWardFolder, read } from '../support/ward-folder.ts';
+
+const here = inWardFolder();
+const { assize, json, file } = here;
+
+test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
+  const line = (n: number, more: object = {}) => ({
+    subject: `patient ${n}`,
+    predicate: 'takes',
+    object: 'aspirin',
+    from: '2026-03-01',
+    ...more,
+  });
+  const good = file(
+    'good.jsonl',
+    ...Array.from({ length: 450 }, (_, n) => line(n)),
+    line(500, { source: 'a' }),
+    line(500, { source: 'a' }),
+  );
+  const load = (name: string, ...more: string[]): string[] => [
+    'memory',
+    'import',
+    name,
+    'notes',
+    '--space',
+    'ward-3',
+    ...AUTHORITY,
+    ...more,
+  ];
+  const text = await assize(...load(good));
+  expect(text).toMatchObject({ code: 0, out: '452 lines of 452 committed in 3 commits, 451 facts believed anew\n' });
+  const rows = async (): Promise<number> => (await json(0, ...read('history', '--limit', '10000'))).facts.length;
+  const before = await rows();
+  expect(await json(0, ...load(good))).toMatchObject({ committed: 452, believed: 0 });
+  expect(await rows()).toBe(before);
+
+  const bad = file('bad.jsonl', ...Array.from({ length: 5 }, (_, n) => line(1_000 + n)), {
+    ...line(1),
+    predicate: 'none',
+  });
+  const refused = await assize(...load(bad, '--batch', '4'));
+  expect(refused).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/line 6.*no predicate "none".*Lines 1 to 4 were proposed/),
+  });
+  const subjects = (await json(0, ...read('recall', '--limit', '10000'))).facts.map(
+    ({ subject }: { subject: string }) => subject,
+  );
+  expect(subjects.filter((subject: string) => /patient 1\d\d\d/.test(subject))).toHaveLength(4);
+
+  // Of lines that contradict each other in one batch one is believed, and it is said that others lost.
+  const both = file('both.jsonl', line(3_000, { object: 'one' }), line(3_000, { object: 'other' }));
+  expect((await assize(...load(both))).out).toMatch(
+    /^2 lines of 2 committed in 1 commit, \d facts? believed anew, 1 lost\n$/,
+  );
+
+  const mixed = file(
+    'mixed.jsonl',
+    line(1, { predicate: 'diagnosis', object: 'flu' }),
+    line(1, { predicate: 'diagnosis', object: 'cold' }),
+    line(2_000),
+  );
+  expect(await json(1, ...load(mixed, '--batch', '1'))).toMatchObject({
+    lines: 3,
+    committed: 2,
+    waiting: 1,
+    rejected: 0,
+    others: [{ lines: { from: 2, to: 2 }, ruling: 'escalated', reason: 'contradiction' }],
+  });
+  const again = await assize(...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))));
+  expect(again).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^line 1 waits for doctor as .*\n0 lines of 1 committed .* 1 waiting, 0 left\n$/s),
+  });
+});
+
+test('an import that is made again puts up nothing that waits, whatever the batches are, until it is decided', async () => {
+  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
+  const load = (name: string, ...more: string[]): string[] => [
+    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
+    ...more,
+  ];
+  await json(0, ...load(file('first.jsonl', line('patient 1', 'flu'), line('patient 2', 'flu'))));
+  const second = file('second.jsonl', line('patient 1', 'cold'), line('patient 2', 'cold'), line('patient 3', 'cold'));
+  const put = await json(1, ...load(second));
+  expect(put.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  const waits = put.others[0].entry_id as string;
+  for (const batch of ['200', '1', '2']) {
+    const again = await json(1, ...load(second, '--batch', batch));
+    expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, waiting: 3 });
+    expect(new Set(again.others.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
+    expect(again.others.every(({ still }: { still?: boolean }) => still === true)).toBe(true);
+  }
+  expect((await json(0, 'pending')).pending).toHaveLength(1);
+  const more = file('more.jsonl', readFileSync(join(here.folder, second), 'utf8').trimEnd(), line('patient 4', 'cold'));
+  // Another file, another source: it is said again.
+  expect((await json(1, ...load(more))).others).toMatchObject([{ ruling: 'escalated' }]);
+  const told = await assize(...load(second));
+  expect(told.out).toMatch(
+    /^lines 1 to 3 still waits for doctor as .*\n0 lines of 3 committed .* 3 waiting, 0 left\n$/s,
+  );
+  await assize('reject', waits, '--as', 'dr.grey', '--reason', 'ask again', '--domain', 'ward.ts');
+  const anew = await json(1, ...load(second));
+  expect(anew.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  expect(anew.others[0]).not.toMatchObject({ still: true });
+  expect(anew.others[0].entry_id).not.toBe(waits);
+});
+
+test('a line that has ended is passed over where it was committed, and refused by its number where it never was', async () => {
+  const weight = (object: string) => ({ subject: 'patient 1', predicate: 'weight', object, source: 'chart' });
+  const store = await openStore(`sqlite:${join(here.folder, 'ward.db')}`);
+  const memory = (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'chart' })).memory({
+    space: 'ward-3',
+    writ: writFor('nurse'),
+  });
+  // Said when it was still to come, by the clock of tests; the second one says what the first one does, and has no row.
+  const to = '2026-04-01T00:00:00.000000Z';
+  for (const source of ['chart', 'letter'])
+    expect(await memory.assert({ ...weight('80'), source, valid: { to } })).toMatchObject({ ruling: 'committed' });
+  await store.close();
+  const ended = [
+    { ...weight('80'), to },
+    { ...weight('80'), source: 'letter', to },
+  ];
+  const load = (name: string, ...more: string[]): string[] => [
+    ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
+    ...more,
+  ];
+  const still = { subject: 'patient 2', predicate: 'weight', object: '70' };
+  const name = file('ended.jsonl', ...ended, still);
+  expect(await json(0, ...load(name))).toMatchObject({ committed: 3, commits: 1, believed: 1 });
+  expect(await json(0, ...load(name))).toMatchObject({ committed: 3, believed: 0 });
+  const never = file('never.jsonl', ...ended, still, { ...weight('81'), to });
+  expect(await assize(...load(never))).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/never\.jsonl, line 4: it ends in the past, .*Nothing was written\./),
+  });
+  expect(await assize(...load(never, '--batch', '3'))).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/line 4: it ends in the past, .*Lines 1 to 3 were proposed/),
+  });
+});
+
+test('a line may say that something was always so, or has no end', async () => {
+  const always = { subject: 'p', predicate: 'diagnosis', object: 'flu', from: 'open', to: 'open' };
+  await json(0, 'memory', 'import', file('always.jsonl', always), 'notes', '--space', 'ward-3', ...AUTHORITY);
+  const { facts } = await json(0, 'memory', 'recall', '--space', 'ward-3', '--valid', '0001-01-01');
+  expect(facts.map(({ object }: { object: string }) => object)).toEqual(['flu']);
+});
+
+test('a batch that no entry holds is halved until one does, also where it is imported again', async () => {
+  const day = (n: number): string => new Date(Date.UTC(2025, 0, 1 + n)).toISOString().slice(0, 10);
+  const lines = Array.from({ length: 80 }, (_, n) => ({
+    ...{ subject: 'patient 1', predicate: 'takes', object: `drug ${n}` },
+    ...{ from: day(n), to: day(n + 80) },
+  }));
+  const load = ['memory', 'import', file('staggered.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
+  expect(await json(0, ...load)).toMatchObject({ committed: 80, commits: 4, others: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, others: [] });
+});
+
+test('two imports of one file at once put up each of its lines once, and both name it', async () => {
+  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
+  const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];
+  // So many that both are at it at the same time.
+  const subjects = Array.from({ length: 25 }, (_, n) => `patient ${n}`);
+  await json(0, ...load(file('first.jsonl', ...subjects.map((subject) => line(subject, 'flu')))));
+  const second = file('second.jsonl', ...subjects.map((subject) => line(subject, 'cold')));
+  const again = [...load(second), '--batch', '1', '--json'];
+  const both = await Promise.all([1, 2].map(() => runProcess(here.folder, 'sqlite:./ward.db', ...again)));
+  const [ids, others] = both.map(({ out }) =>
+    JSON.parse(out).others.map((each: { entry_id: string }) => each.entry_id),
+  );
+  expect(ids).toHaveLength(subjects.length);
+  expect(others).toEqual(ids);
+  expect((await json(0, 'pending')).pending).toHaveLength(subjects.length);
+});
