@@ -56,11 +56,12 @@ export {
 export type { OpenDelegation, Origin } from './delegate.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
 export type { EffectAnswer } from './effects/answers.ts';
+export type { TransactionIntent } from './effects/branch.ts';
 export type { Frontier, LeftEffect } from './effects/effects.ts';
 export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
 export { madeElsewhere } from './effects/made-elsewhere.ts';
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
-export type { Transaction, TransactionIntent, Tried } from './effects/transaction.ts';
+export type { Transaction, Tried } from './effects/transaction.ts';
 export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
 export type { ErasureInput, ErasureRuling } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';

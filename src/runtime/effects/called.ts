@@ -1,5 +1,12 @@
 import type { Json } from '#canon';
-import type { EffectClass, EffectPhase, KnownEffect, LoggedEffect, Undone } from '#effects';
+import {
+  type EffectClass,
+  type EffectPhase,
+  isPivot,
+  type KnownEffect,
+  type LoggedEffect,
+  type Undone,
+} from '#effects';
 import type { BlobRow } from '#ledger';
 
 /** A call that is to be made, put where a log can name it. */
@@ -45,6 +52,11 @@ export const DUE: { readonly [how in How]: ReadonlySet<EffectPhase> } = {
 
 /** Phases of a call that may have been made. */
 export const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
+
+/** Whether a call of that class waits for the commit: also what would act at once and can't be undone, as nothing may come after it that still fails (decisions §5.9). */
+export function isHeld(kind: EffectClass): boolean {
+  return kind.delivery === 'buffered' || isPivot(kind);
+}
 
 /** Whether a call of that class is in the log before it is made: another one would not be harmless. */
 export function isToldFirst({ reversibility, sink }: EffectClass): boolean {

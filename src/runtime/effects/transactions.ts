@@ -22,15 +22,16 @@ import { randomHex } from '../random-hex.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
 import { type Acting, sum } from './acting.ts';
+import { type Asking, Attempt } from './attempt.ts';
 import { afterMsOf, wishedPauseMs } from './between-tries.ts';
 import { blobsOf, type Prepared } from './called.ts';
-import { Claims, claimsFrom } from './claims.ts';
+import { claimsFrom } from './claims.ts';
 import type { Begun, Effects, Held } from './effects.ts';
 import { failureBefore } from './failure.ts';
 import { undoCostOf } from './reserved.ts';
 import type { Moved, Run } from './run.ts';
 import { isPromise, TimeLimit } from './time-limit.ts';
-import { type Asking, Transaction } from './transaction.ts';
+import { Transaction } from './transaction.ts';
 
 /** What a transaction of tools may do, and how long. */
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
@@ -213,7 +214,7 @@ export class Transactions {
     };
     // One that is late has its claims to itself, and no epoch.
     const work = begun?.work ?? { epoch: 0, claims: [...claims] };
-    const tx = new Transaction(held, begun?.run, new Claims(held, begun?.run, work, asking), asking);
+    const tx = new Transaction(new Attempt(held, begun?.run, work, asking));
     // Whoever has that name, here or in another process, is waited for: then it has a ruling, or has done nothing.
     const ruledBefore = (): Promise<Ruling | undefined> | undefined =>
       named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });

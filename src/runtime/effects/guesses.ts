@@ -1,0 +1,70 @@
+import { copyJson, type Json, plainText } from '#canon';
+import { type Claim, conflicts, EffectError, type Tool } from '#effects';
+import type { Attempt } from './attempt.ts';
+import { inTime } from './time-limit.ts';
+
+/** Something that was read, and how to read it again. */
+interface Guess {
+  readonly tool: Tool;
+  readonly claims: readonly Claim[];
+  readonly read: () => Promise<Json>;
+  readonly value: Json;
+}
+
+/** What a transaction has read, or a branch of it, without waiting for who is older: it is read again before the commit. */
+export class Guesses {
+  readonly #attempt: Attempt;
+  /** Of what it is a branch of. */
+  readonly #outer: Guesses | undefined;
+  #all: readonly Guess[] = [];
+
+  constructor(attempt: Attempt, outer: Guesses | undefined) {
+    this.#attempt = attempt;
+    this.#outer = outer;
+  }
+
+  get all(): readonly Guess[] {
+    return this.#all;
+  }
+
+  /** What is read by the tool now; where it does not wait for who is older, it is read again at the gate. */
+  async read(tool: Tool, claims: readonly Claim[], read: () => unknown): Promise<Json> {
+    const { isOptimistic, signal } = this.#attempt.asking;
+    const reading = async (): Promise<Json> => copyJson((await inTime(signal, read)) ?? null, { foreign: true });
+    const value = await reading();
+    if (isOptimistic) this.#all = [...this.#all, { tool, claims, read: reading, value }];
+    return value;
+  }
+
+  /**
+   * Nobody who is older goes on there, and nobody who is younger yet: what is read now is what there is.
+   * @throws EffectError `stale`
+   */
+  async check({ tool, read, value }: Guess): Promise<void> {
+    if (plainText(await read()) === plainText(value)) return;
+    throw new EffectError('stale', `What ${tool.name} has read is not so any more; begin anew.`, {
+      evidence: { tool: tool.name, epoch: this.#attempt.epoch },
+      retryable: true,
+    });
+  }
+
+  /**
+   * What was read where it now acts itself is read again before that: at the gate it would find its own act. As long as it has the claims
+   * of that read, nobody else changes it after who is older there.
+   * @throws EffectError `stale`, `resource_in_doubt`; the signal's reason
+   */
+  async checkAt(claims: readonly Claim[]): Promise<void> {
+    const met = this.#all.filter((guess) => claims.some((act) => guess.claims.some((read) => conflicts(act, read))));
+    for (const guess of met) {
+      await this.#attempt.claims.enter(async () => undefined, guess.claims);
+      await this.check(guess);
+    }
+    if (met.length > 0) this.#all = this.#all.filter((guess) => !met.includes(guess));
+    if (this.#outer !== undefined) await this.#outer.checkAt(claims);
+  }
+
+  /** Those of a branch are its own from now on. */
+  adopt(branch: Guesses): void {
+    this.#all = [...this.#all, ...branch.#all];
+  }
+}

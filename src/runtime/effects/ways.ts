@@ -1,0 +1,234 @@
+import { copyJson, type Json } from '#canon';
+import {
+  type Claim,
+  claimTexts,
+  DidNothing,
+  EffectError,
+  isPivot,
+  type LoggedEffect,
+  type Planned,
+  type Tool,
+} from '#effects';
+import { Kept, saltsAt } from '../kept.ts';
+import { checkAffords, letGo } from './admission.ts';
+import type { Attempt } from './attempt.ts';
+import { type Branch, costOf } from './branch.ts';
+import { isHeld, type Prepared } from './called.ts';
+import { undoCostOf } from './reserved.ts';
+import { inTime, isPromise } from './time-limit.ts';
+
+/** How a call is made when it may be: in which branch, of which tool, with what, touching what, and as which call of the body. */
+export type Way = (
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  ordinal: number,
+) => Promise<unknown>;
+
+export function wayOf({ class: kind, spec }: Tool): Way {
+  if (kind === undefined) return spec.sees === undefined ? read : readHeld;
+  if (!isHeld(kind)) return act;
+  return spec.together?.hold === undefined ? plan : hold;
+}
+
+async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+  const { attempt } = branch;
+  const { isOptimistic, signal } = attempt.asking;
+  const at = branch.placeOf(ordinal);
+  try {
+    branch.charge(tool, input);
+    if (!isOptimistic) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
+    branch.checkGoesOn();
+    const { plans } = branch;
+    const call = () => ({ key: attempt.keys.of(at, 0), signal, epoch: attempt.epoch });
+    const value = await branch.guesses.read(tool, claims, () => tool.spec.execute(input as never, call(), plans));
+    branch.observe(tool, ordinal, value);
+    return value;
+  } catch (error) {
+    if (isOptimistic) attempt.claims.untouch(claims);
+    throw error;
+  } finally {
+    if (!isOptimistic) attempt.claims.readIsOver(claims);
+  }
+}
+
+/** Reads with what this transaction, or this branch of it, holds there; where it holds nothing, as others do. */
+async function readHeld(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  ordinal: number,
+): Promise<Json> {
+  const { attempt } = branch;
+  const { at, part } = tool.spec.sees!;
+  const holding = attempt.holdings.known(at);
+  const { signal } = attempt.asking;
+  if (holding === undefined) return read(branch, tool, input, claims, ordinal);
+  try {
+    branch.charge(tool, input);
+    await enterAtOnce(branch, tool, input, claims);
+    const key = attempt.keys.of(branch.placeOf(ordinal), 0);
+    const call = { part, input, call: { key, signal, epoch: attempt.epoch } };
+    const told = await inHolding(tool, signal, () => holding.read(branch.heldAt(at), call));
+    const value = copyJson(told ?? null, { foreign: true });
+    branch.observe(tool, ordinal, value);
+    return value;
+  } finally {
+    letGo(branch, tool, claims);
+  }
+}
+
+async function plan(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  ordinal: number,
+): Promise<unknown> {
+  const { attempt } = branch;
+  const { isCareful, isOptimistic, signal } = attempt.asking;
+  try {
+    branch.charge(tool, input);
+    const at = branch.placeOf(ordinal);
+    const { keys } = attempt;
+    const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
+    const prepared = prepare(attempt, tool, input, claims, key);
+    // What its plan looks at is a read like any other: what is older comes first.
+    const reads = claims.filter(({ access }) => access === 'read');
+    const { plan: planOf } = tool.spec;
+    const plans: Planned = planOf === undefined ? [] : branch.plans;
+    const isGuess = isOptimistic && reads.length > 0;
+    if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
+    // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
+    const planning = (): unknown => planOf?.(input as never, plans);
+    const planned = isGuess ? branch.guesses.read(tool, reads, planning) : inTime(signal, planning);
+    const answer = isPromise(planned) ? await planned : planned;
+    branch.plan(prepared, { tool, input, claims });
+    if (isPivot(tool.class!)) branch.pivot = tool;
+    return answer ?? null;
+  } catch (error) {
+    attempt.claims.untouch(claims);
+    throw error;
+  }
+}
+
+/** Does it where nobody else sees it until the commit. Who is older has acted there before: it is told what will be so then. */
+async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+  const { attempt } = branch;
+  const { signal, isCareful } = attempt.asking;
+  const together = tool.spec.together!;
+  try {
+    await enterAtOnce(branch, tool, input, claims);
+    branch.charge(tool, input);
+    const at = branch.placeOf(ordinal);
+    const { keys } = attempt;
+    const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
+    const call = { part: together.part, input, call: { key, signal, epoch: attempt.epoch } };
+    const made = () => attempt.holdings.at(together).execute(branch.heldAt(together.at), call);
+    const told = copyJson((await inHolding(tool, signal, made)) ?? null, { foreign: true });
+    branch.plan(prepare(attempt, tool, input, claims, key, { told }), { tool, input, claims });
+    branch.holds(together.at, { part: together.part, input, key, told });
+    branch.observe(tool, ordinal, told);
+    return told;
+  } catch (error) {
+    attempt.claims.untouch(claims);
+    throw error;
+  }
+}
+
+/** Nobody but this transaction has seen anything of what has failed there: so it was not. */
+async function inHolding({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await inTime(signal, make);
+  } catch (error) {
+    if (error instanceof EffectError || signal.aborted) throw error;
+    const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its place refused it';
+    const retryable = !(error instanceof DidNothing && error.isFinal);
+    throw new EffectError('tool_failed', `${name} was not done: ${why}.`, {
+      evidence: { tool: name },
+      cause: error,
+      retryable,
+    });
+  }
+}
+
+async function enterAtOnce(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): Promise<void> {
+  const { attempt } = branch;
+  branch.checkGoesOn();
+  if (attempt.run === undefined) throw noEpoch(tool.name);
+  await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
+  branch.checkGoesOn();
+}
+
+async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+  const { attempt } = branch;
+  const { run } = attempt;
+  try {
+    branch.checkGoesOn();
+    if (run === undefined) throw noEpoch(tool.name);
+    await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
+    await branch.guesses.checkAt(claims);
+    branch.checkGoesOn();
+  } catch (error) {
+    attempt.claims.untouch(claims);
+    throw error;
+  }
+  for (const claim of claims) attempt.claims.actAt(tool, claim, branch.place);
+  const at = branch.placeOf(ordinal);
+  const generation = await attempt.keys.takeGeneration(at);
+  const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation));
+  const writBlobs = checkAffords(branch, tool, input, claims, prepared);
+  branch.charge(tool, input);
+  const { n, result } = await attempt.whileActing(() =>
+    run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }),
+  );
+  branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
+  branch.observe(tool, ordinal, result);
+  return result;
+}
+
+/** What acted at once and is to stay, as it would be called again, in the order of the calls. */
+export function again({ attempt, acted }: Branch): Prepared[] {
+  const inOrder = acted.toSorted((one, other) => one.n - other.n);
+  return inOrder.map(({ tool, input, claims, answer, next }) =>
+    prepare(attempt, tool, input, claims, next, { answer }),
+  );
+}
+
+function prepare(
+  { held, asking }: Attempt,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  key: string,
+  { answer, told }: { readonly answer?: Json; readonly told?: Json } = {},
+): Prepared {
+  const kept = new Kept(saltsAt(held.ports.random, key));
+  const cost = costOf(tool, input);
+  const { name } = tool;
+  const sort = tool.class!;
+  const { isAgain, name: transaction } = asking;
+  // Members in canonical order, which are written fastest.
+  const made = {
+    ...(answer === undefined ? {} : { answer }),
+    claims: claimTexts(claims),
+    class: sort,
+    cost,
+    input,
+    ...(told === undefined ? {} : { told }),
+    tool: name,
+  };
+  const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
+  const effect: LoggedEffect = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
+  return told === undefined ? { effect, input, blobs: kept.blobs } : { effect, input, blobs: kept.blobs, told };
+}
+
+function noEpoch(tool: string): EffectError {
+  return new EffectError(
+    'no_epoch',
+    `${tool} acts at once, and the transaction has its epoch only at its gate; give it the epoch 'early'.`,
+    { evidence: { tool } },
+  );
+}
