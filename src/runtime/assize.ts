@@ -17,8 +17,9 @@ import {
 import type { AwaitOptions } from './decisions.ts';
 import { awaitedAnswers, type EffectAnswer } from './effects/answers.ts';
 import { type Book, ClosedBook } from './effects/book.ts';
-import type { Effects, LeftEffect } from './effects/effects.ts';
+import type { Effects } from './effects/effects.ts';
 import type { Failure, FailureAnswer } from './effects/failure.ts';
+import type { LeftEffect } from './effects/held.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './effects/listing.ts';
 import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } from './effects/resolution.ts';
 import { RuntimeError } from './errors.ts';

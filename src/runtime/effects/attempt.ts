@@ -4,7 +4,7 @@ import type { Authority } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
 import { CallKeys } from './call-keys.ts';
 import { Claims } from './claims.ts';
-import type { Held } from './effects.ts';
+import type { Held } from './held.ts';
 import { Holdings } from './holdings.ts';
 import type { Run } from './run.ts';
 import type { TimeLimit } from './time-limit.ts';

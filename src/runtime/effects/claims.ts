@@ -1,6 +1,6 @@
 import { type Claim, conflicts, covers, EffectError, readClaim, type Tool, type Work } from '#effects';
 import { badIntent } from '../intent.ts';
-import type { Held } from './effects.ts';
+import type { Held } from './held.ts';
 import type { Run } from './run.ts';
 import type { TimeLimit } from './time-limit.ts';
 
