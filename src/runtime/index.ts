@@ -63,7 +63,8 @@ export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from 
 export { madeElsewhere } from './effects/made-elsewhere.ts';
 export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
 export type { Transaction, Tried } from './effects/transaction.ts';
-export type { TransactionOptions, TransactionOutcome } from './effects/transactions.ts';
+export type { TransactionOptions } from './effects/transaction-options.ts';
+export type { TransactionOutcome } from './effects/transactions.ts';
 export type { ErasureInput, ErasureRuling } from './erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {

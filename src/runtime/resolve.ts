@@ -27,7 +27,7 @@ import {
 import { MemoryError, type Question } from '#memory';
 import { Chance } from './chance.ts';
 import { type Acting, costOf, hasToolObservation, sum, withTools } from './effects/acting.ts';
-import { type TakenUp, takeUp } from './effects/transactions.ts';
+import { type TakenUp, takeUp } from './effects/take-up.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';

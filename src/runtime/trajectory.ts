@@ -7,7 +7,8 @@ import type { Conclusion, DelegationInput } from './delegation-input.ts';
 import { type Book, OpenBook } from './effects/book.ts';
 import { answerFailure, type Failure, type FailureAnswer } from './effects/failure.ts';
 import type { Transaction } from './effects/transaction.ts';
-import { type TransactionOptions, type TransactionOutcome, Transactions } from './effects/transactions.ts';
+import type { TransactionOptions } from './effects/transaction-options.ts';
+import { type TransactionOutcome, Transactions } from './effects/transactions.ts';
 import { type ErasureInput, type ErasureRuling, Erasures } from './erase.ts';
 import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
 import {

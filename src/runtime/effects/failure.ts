@@ -1,5 +1,5 @@
 import { CanonError, isAssizeError } from '#canon';
-import { failureIntent } from '#kernel';
+import { type Domain, failureIntent } from '#kernel';
 import { type CommitPayload, type Hash, LedgerFault, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, FAILURE_KEY, type ProposalInput } from '../intent.ts';
@@ -125,4 +125,9 @@ async function committed(writer: Writer, commit: Hash): Promise<CommitPayload> {
 /** What a person had tried again is another proposal. */
 function keyOf(commit: Hash, refusals: number): string {
   return refusals === 0 ? `${FAILURE_KEY}${commit}` : `${FAILURE_KEY}${commit}:${refusals}`;
+}
+
+/** What is no name of an action is for the proposal to refuse. */
+export function hasOnFailure(domain: Domain, action: unknown): boolean {
+  return typeof action === 'string' && domain.actions[action]?.onFailure !== undefined;
 }

@@ -1,75 +1,23 @@
 import { writId } from '#authority';
-import { isAssizeError, type Json, plainText } from '#canon';
-import {
-  type Claim,
-  claimsOf,
-  claimTexts,
-  type EffectClass,
-  EffectError,
-  type EffectPayload,
-  isLeft,
-  type LoggedEffect,
-  nameClaim,
-  type Tool,
-  type TransactionState,
-} from '#effects';
-import { type Cost, type Domain, KernelError, PROPOSE_ANEW } from '#kernel';
-import { type BlobRef, type CommitPayload, type Hash, isCauseCode, type PendingPayload, readRow } from '#ledger';
+import { type Claim, claimTexts, type EffectError, isLeft, nameClaim, type TransactionState } from '#effects';
+import { type CommitPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
+import { badIntent, TRANSACTION_KEY } from '../intent.ts';
 import type { Proposals } from '../propose.ts';
 import { randomHex } from '../random-hex.ts';
 import type { Ruling } from '../ruling.ts';
 import type { Writer } from '../writer.ts';
-import { type Acting, sum } from './acting.ts';
+import { actingOf, parkedOf } from './acting-of.ts';
 import { type Asking, Attempt } from './attempt.ts';
 import { afterMsOf, wishedPauseMs } from './between-tries.ts';
-import { blobsOf, type Prepared } from './called.ts';
-import { claimsFrom } from './claims.ts';
 import type { Effects } from './effects.ts';
-import { failureBefore } from './failure.ts';
+import { failureBefore, hasOnFailure } from './failure.ts';
 import type { Begun, Held } from './held.ts';
-import { undoCostOf } from './reserved.ts';
 import type { Moved, Run } from './run.ts';
 import { isPromise, TimeLimit } from './time-limit.ts';
 import { Transaction } from './transaction.ts';
-
-/** What a transaction of tools may do, and how long. */
-export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
-  /**
-   * The caller's own name of it, 1 to 512 characters: the same name again is the same transaction, whatever became of the process,
-   * and gets the same ruling. Without one a crash leaves nothing to repeat, and less is written. It stands in the effect log for good,
-   * where no erasure reaches it: a number of an order, and no name of a person.
-   */
-  readonly name?: string;
-  /** Resources that it may read and write, as scopes; a call that touches anything else is refused. */
-  readonly reads?: readonly string[];
-  readonly writes?: readonly string[];
-  /** Milliseconds after which it is undone, from begin to gate, also while it waits for others. Default 300,000. */
-  readonly deadlineMs?: number;
-  /**
-   * Milliseconds after which a body is taken for hung, and undone: in which it called nothing here, and nothing that it called came
-   * back. Waiting for who is older, and for a tool that acts, does not count. Default: half of the runtime's `holdMs`, a minute.
-   */
-  readonly idleMs?: number;
-  /**
-   * `early`: the epoch is taken, and claims are registered, before the body runs. `late`: at the gate, when the body is done; for what
-   * is held until the commit, and reads that do not wait. Others wait for it only that long. Default `early`.
-   */
-  readonly epoch?: 'early' | 'late';
-  /**
-   * `ordered`: reads wait for older writers, and are what they will be at the commit. `optimistic`: they do not wait, are read again
-   * at the gate, and where one has another value then, the transaction begins anew. Default `ordered`, and `optimistic` where the
-   * epoch is late.
-   */
-  readonly reading?: 'ordered' | 'optimistic';
-  /**
-   * Begins anew so often, with another epoch, where it was stale, or a tool said that it did nothing: then after a pause, as long as the tool
-   * asks for, and not where that is longer than `deadlineMs`. Default 3.
-   */
-  readonly retries?: number;
-  readonly signal?: AbortSignal;
-}
+import { checkedClaims, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
+import { causeOf, isCollision, isForTheLogToSay, isWorthAnother, notBegun, stopped } from './why-ended.ts';
 
 /** What became of a transaction. */
 export interface TransactionOutcome<T> {
@@ -87,25 +35,6 @@ export interface TransactionOutcome<T> {
   readonly failure?: Ruling;
 }
 
-/** A slip of the pen would be passed over, and a time limit with it. */
-const OPTIONS: ReadonlySet<string> = new Set<keyof TransactionOptions>([
-  'deadlineMs',
-  'epoch',
-  'idleMs',
-  'name',
-  'principal',
-  'reading',
-  'reads',
-  'retries',
-  'signal',
-  'writ',
-  'writes',
-]);
-
-const DEADLINE_MS = 300_000;
-const RETRIES = 3;
-const NAME_MAX = 512;
-
 /** Transactions of tools on one trajectory: their state's part and their effects are one proposal (DESIGN §2, §9). */
 export class Transactions {
   readonly #writer: Writer;
@@ -118,7 +47,7 @@ export class Transactions {
 
   async run<T>(options: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
     const effects = this.#effects();
-    const claims = checked(options, body);
+    const claims = checkedClaims(options, body);
     const { retries = RETRIES } = options;
     const { random } = this.#writer.around;
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
@@ -383,272 +312,6 @@ function undoneTo(end: Moved): 'settled' | 'person' | 'waiting' {
   return end === 'person' ? 'person' : 'waiting';
 }
 
-/** What is no name of an action is for the proposal to refuse. */
-function hasOnFailure(domain: Domain, action: unknown): boolean {
-  return typeof action === 'string' && domain.actions[action]?.onFailure !== undefined;
-}
-
-/** What waits with a proposal that was put up for approval, as what its commit will bring. */
-export interface TakenUp {
-  /** As it would be committed now: with what undoing costs of what is still to be called again. */
-  readonly acting: Acting;
-  /** Whether something had acted at once when it was put up that was not called again yet. */
-  readonly owesCalls: boolean;
-  /**
-   * Calls that again: not before all but that is as the commit needs it, and whoever approves it may. `check` throws where that is not so
-   * any more, and is asked before each call, with nothing in between. What has done otherwise once is not called another time.
-   * @throws KernelError `changed_since` where it does otherwise than it did; what `check` throws
-   */
-  again(check: () => void): Promise<void>;
-  /** To be called when the commit is durable. */
-  committed(entry: Hash): Promise<void>;
-  /** To be called when it is not to be, after all; with what was thrown, if something was. */
-  drop(error?: unknown): Promise<void>;
-}
-
-/** Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). */
-export async function takeUp(
-  effects: Effects,
-  trajectoryId: string,
-  domain: Domain,
-  pending: PendingPayload,
-): Promise<TakenUp> {
-  const held = await effects.held();
-  const { proposal } = pending;
-  const prepared = await Promise.all(
-    proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
-  );
-  const claims = prepared.flatMap((each) => each.claims);
-  const name = prepared[0]?.name;
-  const body = {
-    claims: claimTexts(claims),
-    ...(name === undefined ? {} : { name }),
-    principal: '',
-    transaction: proposal.proposal_id,
-    writ_id: proposal.writ_id,
-  };
-  const { run, work } = await held.begin(trajectoryId, claims, body, true);
-  run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
-  try {
-    await held.enter(work);
-    for (const each of prepared) await each.checkNames();
-  } catch (error) {
-    held.drop(work);
-    throw error;
-  }
-  const planned = prepared.filter(({ answer }) => answer === undefined);
-  const acted = prepared.filter(({ answer }) => answer !== undefined);
-  const cost = prepared.reduce((total, each) => sum(total, each.cost), {});
-  /** So many of what had acted were called again, and answered the same. */
-  let called = 0;
-  let failure: unknown;
-  return {
-    get acting() {
-      const acting = actingOf(run, planned, { uses: [], cost });
-      const undoCost = acted.slice(called).reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
-      return { ...acting, undoCost: sum(acting.undoCost, undoCost) };
-    },
-    get owesCalls() {
-      return called < acted.length;
-    },
-    again: async (check) => {
-      for (const { effect } of acted.slice(called)) {
-        const used = await held.ports.store.effectKey(effect.key);
-        if (used === undefined || used.epoch === run.epoch) continue;
-        throw otherwise(effect.tool, `transaction ${used.epoch} had called it again before, and came to nothing`);
-      }
-      while (called < acted.length) {
-        if (failure !== undefined) throw failure;
-        check();
-        try {
-          await callAgain(run, acted[called]!);
-        } catch (error) {
-          failure = error;
-          throw error;
-        }
-        called++;
-      }
-    },
-    committed: async (entry) => {
-      run.committed(entry, planned);
-      await held.finish(run);
-    },
-    drop: async (error) => {
-      if (isForTheLogToSay(error)) await effects.beginAnew(held);
-      else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
-      else held.drop(work);
-    },
-  };
-}
-
-/** @throws KernelError `changed_since`; EffectError `tenure_lost` */
-async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Promise<void> {
-  let result: Json;
-  try {
-    ({ result } = await run.call({ effect, input, blobs }));
-  } catch (error) {
-    if (!(error instanceof EffectError) || error.code === 'tenure_lost') throw error;
-    throw otherwise(effect.tool, error.message, error);
-  }
-  if (plainText(result) !== plainText(answer!)) throw otherwise(effect.tool, 'it answers otherwise than it did then');
-}
-
-/** What was approved rests on what a tool did, and that can't be had again. */
-function otherwise(tool: string, why: string, cause?: unknown): KernelError {
-  return new KernelError(
-    'changed_since',
-    `${tool} had acted before this was put up, and was called again for its approval: ${why.replace(/\.$/, '')}. It is not called under the same key once more, also where it did nothing. ${PROPOSE_ANEW}.`,
-    { evidence: { tool }, cause },
-  );
-}
-
-/** A call that waits, read back. */
-interface PutUp extends Prepared {
-  readonly claims: Claim[];
-  readonly checkNames: () => Promise<void>;
-  readonly cost: Cost;
-  /** What it had answered, where it had acted at once. */
-  readonly answer: Json | undefined;
-  /** The caller's name of its transaction. */
-  readonly name: string | undefined;
-}
-
-async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<PutUp> {
-  const text = await held.ports.blob(payload.$blob);
-  if (text === undefined)
-    throw new RuntimeError(
-      'erased',
-      `What the effect ${key} was to do was erased, so it can't be approved; reject it.`,
-    );
-  const { value } = JSON.parse(text) as { value: EffectPayload };
-  const tool = held.ports.tools.get(value.tool);
-  if (tool?.class === undefined)
-    throw new EffectError(
-      'unknown_tool',
-      `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
-    );
-  if (value.class !== undefined && plainText(value.class) !== plainText(tool.class)) throw reclassed(tool, value.class);
-  return {
-    effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
-    input: value.input,
-    blobs: [],
-    // As they were authorised: who approves has not seen what would be touched under other names by now.
-    claims: claimsOf(value),
-    checkNames: () => held.names.checkStill(tool, value.input, claimsOf(value)),
-    cost: value.cost,
-    answer: value.answer,
-    told: value.told,
-    name: value.transaction,
-  };
-}
-
-/** Who approves it was shown another one. */
-function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError {
-  const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
-  return new EffectError(
-    'stale',
-    `${name} was put up as ${said(putUp)}, and is ${said(now!)} here; approve it where it is declared as it was, or reject it.`,
-    { evidence: { tool: name } },
-  );
-}
-
-/** As it waits for a person: with what it did before as it would be called again. */
-function parkedOf(acting: Acting, again: readonly Prepared[], planned: readonly Prepared[]): Acting {
-  const all = [...again, ...planned];
-  return { ...acting, effects: all.map(({ effect }) => named(effect)), blobs: blobsOf(all) };
-}
-
-/** Members in canonical order, as the payload has them, which are written fastest. */
-function named({ key, payload }: LoggedEffect): Acting['effects'][number] {
-  return { effect: payload, id: key };
-}
-
-function actingOf(
-  run: Run,
-  planned: readonly Prepared[],
-  { uses, cost, pivot }: Pick<Acting, 'uses' | 'cost' | 'pivot'>,
-): Acting {
-  return {
-    effects: [...run.standing.map(named), ...planned.map(({ effect }) => named(effect))],
-    epoch: run.epoch,
-    cost,
-    undoCost: run.hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
-    uses,
-    pivot,
-    blobs: blobsOf(planned),
-    write: (entry) => run.commitWrite(entry, planned),
-    undone: (entry, by) => run.undoingWrite(entry, by),
-  };
-}
-
 function keyOf(name: string): string {
   return TRANSACTION_KEY + name;
-}
-
-function checked(options: TransactionOptions, body: unknown): Claim[] {
-  if (typeof options !== 'object' || options === null) throw badIntent('a transaction has options, with a writ');
-  if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
-  // Inherited ones too: they are read like own ones.
-  for (const option in options)
-    if (!OPTIONS.has(option))
-      throw badIntent(`a transaction has no option ${option}; there are ${[...OPTIONS].join(', ')}`);
-  const { name = 'none', deadlineMs = DEADLINE_MS, idleMs = DEADLINE_MS, retries = RETRIES } = options;
-  if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - keyOf('').length)
-    throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - keyOf('').length} characters`);
-  if (!(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 && deadlineMs < 2 ** 31))
-    throw badIntent('a deadline is a whole number of milliseconds, more than none');
-  if (!(Number.isSafeInteger(idleMs) && idleMs > 0 && idleMs < 2 ** 31))
-    throw badIntent('idleMs is a whole number of milliseconds, more than none');
-  if (!(Number.isSafeInteger(retries) && retries >= 0)) throw badIntent('retries are a whole number');
-  const { epoch = 'early', reading = epoch === 'late' ? 'optimistic' : 'ordered' } = options;
-  if (epoch !== 'early' && epoch !== 'late') throw badIntent('the epoch is taken early or late');
-  if (reading !== 'ordered' && reading !== 'optimistic') throw badIntent('reading is ordered or optimistic');
-  if (epoch === 'late' && reading === 'ordered')
-    throw badIntent('what has its epoch late can not wait for its turn before, so its reading is optimistic');
-  const { writ, principal = '', signal } = options;
-  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
-    throw badIntent('a transaction has a writ, or the id of one that is known');
-  if (typeof principal !== 'string') throw badIntent('a principal is a text');
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badIntent('a signal is an AbortSignal');
-  return claimsFrom(options);
-}
-
-/** Why it has not begun: who has told it to stop knows why. */
-function notBegun(cause: unknown): Error {
-  return isTimeout(cause) ? stopped(cause) : (cause as Error);
-}
-
-function stopped(cause: unknown): Error {
-  if (isAssizeError(cause, 'closed')) return cause;
-  return new EffectError(
-    'deadline',
-    `The transaction was told to stop, or took longer than it may${isTimeout(cause) ? ` (${cause.message})` : ''}; what it did is undone.`,
-    { cause },
-  );
-}
-
-function isTimeout(cause: unknown): cause is DOMException {
-  return cause instanceof DOMException && cause.name === 'TimeoutError';
-}
-
-/** Why an attempt came to nothing, as a code: whatever a body throws, no text of it is kept. */
-function causeOf(error: unknown): string {
-  return isAssizeError(error) && isCauseCode(error.code) ? error.code : 'body_failed';
-}
-
-/** What was thrown where it may be committed, or is somebody else's by now: to undo it could be to undo what stands. */
-function isForTheLogToSay(error: unknown): boolean {
-  return (
-    (error instanceof RuntimeError && error.code === 'commit_unknown') ||
-    (error instanceof EffectError && error.code === 'tenure_lost')
-  );
-}
-
-/** What is held was made under that name before: it has to be seen what became of it. */
-function isCollision(error: unknown): boolean {
-  return error instanceof EffectError && error.code === 'key_collision';
-}
-
-function isWorthAnother(error: unknown): error is EffectError {
-  return error instanceof EffectError && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
 }
