@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { MemoryStore } from '#stores';
+import { asking } from '../../../tests/support/effects-ledger.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver } from '../../../tests/support/runtime.ts';
+
+import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
+
+/** A store that loses its answer to what brings effects, once, and can't be asked until it is `mended`. */
+function forgetful(memory: MemoryStore, did: boolean) {
+  let state: 'sound' | 'broken' | 'mended' = 'sound';
+  const store = new Proxy(memory, {
+    get(target, name) {
+      const member = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name === 'commit')
+        return async (batch: Parameters<MemoryStore['commit']>[0]) => {
+          if (batch.effects === undefined || state === 'mended') return target.commit(batch);
+          state = 'broken';
+          if (did) await target.commit(batch);
+          return { status: 'unknown', cause: new Error('the line went dead') };
+        };
+      if (name === 'resolve' && state === 'broken') return () => Promise.reject(new Error('the line is dead'));
+      return member.bind(target);
+    },
+  });
+  return {
+    store,
+    mended: () => {
+      state = 'mended';
+    },
+  };
+}
+
+describe.each([true, false])('a store that can’t say whether it committed, and did: %s', (did) => {
+  async function forgetfulStage(domain: typeof tally) {
+    const memory = new MemoryStore();
+    await runtimeOver(memory, [domain]).create(domain, { trajectoryId: 't' });
+    const { store, mended } = forgetful(memory, did);
+    const sink = new OutsideSink('keyed');
+    const outside = { sink, steps: new Steps() };
+    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const assize = runtimeOver(store, [domain], { tools });
+    return { assize, mended, sink, trajectory: await assize.open('t') };
+  }
+
+  test('what tools did is left as it is until the log is read anew, and then is done or undone', async () => {
+    const { assize, mended, sink, trajectory } = await forgetfulStage(tally);
+    const made = trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'acted' });
+      await tx.call('irreversible.buffered', { what: 'held' });
+      tx.propose(COUNT);
+    });
+    expect(await codeOf(made)).toBe('commit_unknown');
+    expect(sink.log.map(({ did: does, what }) => `${does} ${what}`)).toEqual(['do acted']);
+    mended();
+    expect(await assize.recoverEffects()).toEqual([]);
+    expect([sink.standing('acted'), sink.standing('held')]).toEqual(did ? [1, 1] : [0, 0]);
+    expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
+  });
+
+  test('what was approved is done as soon as the log is read anew, or is still to be approved', async () => {
+    const { assize, mended, sink, trajectory } = await forgetfulStage(asking);
+    const { ruling } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'held' });
+      tx.propose({ ...COUNT, args: 'asked' });
+    });
+    if (ruling.ruling !== 'escalated') throw new Error('it was not');
+    const doctor = { principal: 'doc', method: 'test', override: true };
+    expect(await codeOf(trajectory.approve(ruling.pending, doctor))).toBe('commit_unknown');
+    expect(sink.log).toEqual([]);
+    mended();
+    expect(await assize.recoverEffects()).toEqual([]);
+    expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
+    if (!did) await trajectory.approve(ruling.pending, doctor);
+    expect(sink.times('do', 'held')).toBe(1);
+  });
+});

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { DidNothing, declareTool, type Tool } from '#effects';
+import { MemoryStore } from '#stores';
+import { tally } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver } from '../../../tests/support/runtime.ts';
+
+import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
+
+test('what is given as a tool has to be one', () => {
+  const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
+  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('make it with declareTool');
+});
+
+test('a tool that is wrongly declared is refused by name', () => {
+  const good = {
+    name: 'x.y',
+    input: z.strictObject({ a: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['x:{a}'],
+    execute: () => null,
+    compensate: () => ({ undone: 'all' }),
+  } as const;
+  expect(declareTool(good as never).name).toBe('x.y');
+  const wrong: [object, string][] = [
+    [{ name: 'X' }, 'lower-case words'],
+    [{ name: 'assize.x' }, 'not begin with assize'],
+    [{ input: {} }, 'zod schema'],
+    [{ execute: undefined }, 'no execute'],
+    [{ class: { ...good.class, reversibility: 'maybe' } }, 'reversibility'],
+    [{ class: 'write' }, "its class is 'read'"],
+    [{ class: 'read' }, 'only reads'],
+    [{ writes: undefined }, 'what it writes'],
+    [{ writes: ['x//y'] }, 'does not parse'],
+    [{ writes: 'x:y' }, 'a list of scopes'],
+    [{ writes: [] }, 'what it writes'],
+    [{ writes: ['x:{a'] }, 'a brace stands only around'],
+    [{ writes: ['x:{b}'] }, 'no member b'],
+    [{ compensate: 'yes' }, 'compensate has to be a function'],
+    [{ mitigate: 'yes' }, 'mitigate has to be a function'],
+    [{ mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' }, 'and it has no compensate'],
+    [{ class: 'read', mitigate: () => null, compensate: undefined, writes: undefined }, "can't have mitigate"],
+    [{ uncompensated: 'it may stay' }, 'leave one of them out'],
+    [{ compensate: undefined, uncompensated: ' ' }, 'why it may stay'],
+    [{ compensate: undefined }, 'uncompensated'],
+    [{ class: { ...good.class, reversibility: 'irreversible' } }, 'has no compensate'],
+    [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],
+    [{ reconcile: () => ({ happened: false }) }, 'queryable'],
+  ];
+  wrong.push(
+    [{ compensat: () => null }, 'no "compensat"'],
+    [{ description: 7 }, 'description has to be a text'],
+    [{ plan: 'x' }, 'plan has to be a function'],
+    [{ sensitive: 'no' }, 'sensitive has to be true or false'],
+    [{ parallel: 1 }, 'parallel has to be true or false'],
+    [{ compensate: undefined, uncompensated: 7 }, 'uncompensated has to be a text'],
+  );
+  for (const [change, what] of wrong) {
+    let said = 'nothing';
+    try {
+      declareTool({ ...good, ...change } as never);
+    } catch (error) {
+      said =
+        (error as { code: string; message: string }).code === 'invalid_tool' ? (error as Error).message : String(error);
+    }
+    expect(said).toContain(what);
+  }
+  class Declared {
+    constructor() {
+      Object.assign(this, good);
+    }
+  }
+  class Wrong {
+    readonly name = 'x.y';
+    readonly input = good.input;
+    readonly class = good.class;
+    readonly writes = good.writes;
+    execute = good.execute;
+    get compensate() {
+      return 7;
+    }
+  }
+  for (const odd of [new Declared(), new Wrong(), Object.create(good)])
+    expect(() => declareTool(odd as never)).toThrow(
+      "The tool x.y can't be used: its declaration has to be a plain object",
+    );
+  const hidden = { ...good, compensate: undefined };
+  for (const proto of [null, Object.create(null, { compensate: { value: 7 } })]) {
+    const spec = Object.setPrototypeOf({ ...good }, proto);
+    expect(declareTool(spec).name).toBe('x.y');
+    delete spec.compensate;
+    expect(() => declareTool(spec)).toThrow(proto === null ? 'uncompensated' : 'compensate has to be a function');
+  }
+  Object.defineProperty(hidden, 'compensate', { value: 7, enumerable: false });
+  expect(() => declareTool(hidden as never)).toThrow('compensate has to be a function');
+  expect(declareTool({ ...good, note: undefined, plan: undefined } as never).name).toBe('x.y');
+  for (const none of [undefined, null, 7, 'x.y'])
+    expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+  expect(new DidNothing('no')).toMatchObject({ isFinal: false });
+});
+
+test.each<[string, object, string]>([
+  ['scopes that are none', { writes: () => null }, 'no list'],
+  ['one scope', { writes: () => 'x:1' }, 'no list'],
+  ['no scope, though it writes', { writes: () => [] }, 'does not say where'],
+  ['scopes that are not told', { reads: () => JSON.parse('') }, 'reads can’t be told'],
+  ['scopes that are told later', { writes: async () => ['x:1'] }, 'no list'],
+  ['what is no scope', { writes: () => [7] }, 'no scope'],
+  ['a schema that takes its time', { input: z.string().refine(async () => true) }, 'its schema can’t tell'],
+])('a call that has %s is refused by name, with nothing done', async (_, change, what) => {
+  let calls = 0;
+  const tool = declareTool({
+    name: 'x.y',
+    input: z.string(),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['test:x'],
+    execute: () => void calls++,
+    ...change,
+  } as never);
+  const { trajectory, all } = await stage({ tools: [tool] });
+  const { ruling } = await trajectory.transaction(all, async (tx) => {
+    const refused = { code: 'bad_input', evidence: { tool: 'x.y' }, message: expect.stringContaining(what) };
+    await expect(tx.call('x.y', 'a')).rejects.toMatchObject(refused);
+    tx.propose(COUNT);
+  });
+  expect([ruling.ruling, calls]).toEqual(['committed', 0]);
+});
