@@ -1,6 +1,6 @@
 import { copyJson, type Json, WORLD_LIMITS } from '#canon';
-import { EVERYTHING, type Scope, scopeAt } from './footprint.ts';
-import { type Container, hasMember, view } from './view.ts';
+import { type Scope, scopeAt } from './footprint.ts';
+import { type Container, hasMember } from './view.ts';
 
 /**
  * The part of a state under a footprint, as a copy with the keys in order. A footprint without `*` costs what it names
@@ -13,7 +13,7 @@ export function sliceOf(state: Container, scope: Scope): Json {
 
 function part(value: unknown, scope: Scope): Json | undefined {
   if (typeof value !== 'object' || value === null) return scope.all ? (value as Json) : undefined;
-  if (scope.all) return copyJson(view(value as Container, EVERYTHING), WORLD_LIMITS);
+  if (scope.all) return copyJson(value, WORLD_LIMITS);
   if (scope.keys.size === 0 && scope.any === undefined) return undefined;
   return Array.isArray(value) ? elements(value, scope) : members(value, scope);
 }
