@@ -5,7 +5,12 @@ import { ALONE, TOGETHER } from './tests/support/together.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    globalSetup: ['tests/support/compile-cache.ts', 'tests/support/seed.ts', 'tests/support/postgres/cluster.ts'],
+    globalSetup: [
+      'tests/support/compile-cache.ts',
+      'tests/support/seed.ts',
+      'tests/support/built.ts',
+      'tests/support/postgres/cluster.ts',
+    ],
     pool: 'forks',
     // One more than there are processors: many files wait for a disk, a server or another process for half of their time.
     maxWorkers: availableParallelism() + 1,

@@ -1,6 +1,7 @@
 /**
  * Builds the package into dist/: JavaScript, declarations, and a package.json whose `exports` and `imports` name what
  * was built. In the repository the same names lead to the sources, so nothing has to be built to work on it.
+ * Another folder may be named, and after it what the compiler is told besides.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,14 @@ const dist = join(root, process.argv[2] ?? 'dist');
 rmSync(dist, { recursive: true, force: true });
 execFileSync(
   process.execPath,
-  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', dist],
+  [
+    join(root, 'node_modules/typescript/bin/tsc'),
+    '-p',
+    join(root, 'tsconfig.build.json'),
+    '--outDir',
+    dist,
+    ...process.argv.slice(3),
+  ],
   {
     stdio: 'inherit',
   },

@@ -1,22 +1,21 @@
 /** A project beside the clone, as the README sets it up: the built package, its tsconfig, its programs, the command. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtPackage } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
-const built = 'dist-own-project-test';
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 let folder: string;
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(root, 'scripts/build.ts'), built], { cwd: root, stdio: 'pipe' });
   folder = mkdtempSync(join(tmpdir(), 'assize-project-'));
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
-  cpSync(join(root, built), join(modules, 'assize'), { recursive: true });
+  cpSync(builtPackage(), join(modules, 'assize'), { recursive: true });
   const { dependencies } = read(join(root, 'package.json')) as { dependencies: Record<string, string> };
   // What the README has installed, and what the package brings along.
   for (const name of ['typescript', '@types', 'vitest', 'fast-check', ...Object.keys(dependencies)])
@@ -28,7 +27,6 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
-  rmSync(join(root, built), { recursive: true, force: true });
 });
 
 /** Under this Node, with what is to be given to it first. */

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtPackage } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
-const built = 'dist-package-test';
 let folder: string;
 
 /** npm as it came with the Node that runs this, or the one on the path. */
@@ -30,8 +30,7 @@ const node = (args: string[]): string =>
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-package-'));
-  execFileSync(process.execPath, [join(root, 'scripts/build.ts'), built], { cwd: root, stdio: 'pipe' });
-  npm(['pack', '--pack-destination', folder], join(root, built));
+  npm(['pack', '--pack-destination', folder], builtPackage());
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) as string;
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   // The dependencies come from what `npm ci` installed, so that nothing outside is asked for.
@@ -46,7 +45,6 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
-  rmSync(join(root, built), { recursive: true, force: true });
 });
 
 /** The folders of packages and of all they depend on. */
@@ -72,16 +70,31 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 /** Needs optional peers, which are not installed here: see the tests below. */
 const WITH_PEERS = './testing';
 
-for (const subpath of Object.keys(manifest.exports).filter((path) => path !== WITH_PEERS && !path.endsWith('.ttl'))) {
-  const name = `assize${subpath.slice(1)}`;
-  test(`${name} is there for plain JavaScript`, () => {
+const subpaths = Object.keys(manifest.exports).filter((path) => path !== WITH_PEERS && !path.endsWith('.ttl'));
+const nameOf = (subpath: string): string => `assize${subpath.slice(1)}`;
+
+/** What each name gives to who imports it: of a manifest its name, of all else how many names; or why it can't be imported. */
+let given: Record<string, string | number>;
+
+beforeAll(() => {
+  // In one process: for each of its own, Node would load most of the package again.
+  const script = `
+    const given = {};
+    for (const name of ${JSON.stringify(subpaths.map(nameOf))}) {
+      const it = await import(name, name.endsWith('.json') ? { with: { type: 'json' } } : {}).catch(String);
+      given[name] = typeof it === 'string' ? it : name.endsWith('.json') ? it.default.name : Object.keys(it).length;
+    }
+    console.log(JSON.stringify(given));`;
+  given = JSON.parse(node(['--input-type=module', '-e', script]));
+});
+
+for (const subpath of subpaths) {
+  test(`${nameOf(subpath)} is there for plain JavaScript`, () => {
     if (subpath.endsWith('.json')) {
-      const script = `import json from '${name}' with { type: 'json' }; console.log(json.name)`;
-      expect(node(['--input-type=module', '-e', script]).trim()).toBe('assize');
+      expect(given[nameOf(subpath)]).toBe('assize');
       return;
     }
-    const script = `import * as it from '${name}'; console.log(Object.keys(it).length)`;
-    expect(Number(node(['--input-type=module', '-e', script]))).toBeGreaterThan(0);
+    expect(given[nameOf(subpath)]).toBeGreaterThan(0);
     const { types } = publishedExport(subpath);
     expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);
   });
