@@ -9,6 +9,7 @@ const config: ViteUserConfig = defineConfig({
       'tests/support/compile-cache.ts',
       'tests/support/seed.ts',
       'tests/support/built.ts',
+      'tests/support/bundled.ts',
       'tests/support/postgres/cluster.ts',
     ],
     pool: 'forks',

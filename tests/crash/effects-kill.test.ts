@@ -4,16 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { openSqlite, type SqliteStore } from '#stores';
 import { keyOf, loggedOf, writeOf } from '../../src/testing/effect-rows.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
+import { bundled } from '../support/bundled.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-kill-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const WRITERS_PROGRAM = fileURLToPath(new URL('./effect-writers.ts', import.meta.url));
+const WRITERS_PROGRAM = await bundled(join(import.meta.dirname, 'effect-writers.ts'));
 const WRITERS = 4;
 /** A tenth of the rounds of appends: `ASSIZE_CRASH_ROUNDS`. */
 const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 10);

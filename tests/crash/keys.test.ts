@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EntryRow, LedgerStore } from '#ledger';
 import { openStore } from '#stores';
+import { bundled } from '../support/bundled.ts';
 import { tally } from '../support/effects-stage.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { runtimeOver } from '../support/runtime.ts';
@@ -19,6 +20,8 @@ const KEYS = Number(process.env['ASSIZE_KEYS'] ?? '100000');
 const EFFECTS = 200;
 const ORDERS = KEYS / EFFECTS;
 
+const program = await bundled(join(import.meta.dirname, 'keys-process.ts'));
+
 interface Working {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
@@ -27,7 +30,7 @@ interface Working {
 }
 
 function work(url: string, path: string, seed: number): Working {
-  const args = [join(import.meta.dirname, 'keys-process.ts'), url, path, seed, ORDERS, EFFECTS].map(String);
+  const args = [program, url, path, seed, ORDERS, EFFECTS].map(String);
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   const lines = createInterface({ input: child.stdout! });

@@ -7,11 +7,14 @@ import type { EntryRow } from '#ledger';
 import { openSqlite } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import type { Operation } from '../../src/testing/history.ts';
+import { bundled } from '../support/bundled.ts';
 import { entriesOf, expectBlobs, expectSound } from './ledger-check.ts';
 import { type Sent, WriterProcess } from './writer-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-kill-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const program = await bundled(join(import.meta.dirname, 'writers.ts'));
 
 /** `ASSIZE_CRASH_ROUNDS=20000` for a long night. */
 const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200');
@@ -115,7 +118,12 @@ async function killAgainAndAgain(
 ): Promise<number> {
   let hits = 0;
   const start = (round: number): WriterProcess =>
-    new WriterProcess(ledger.path, { name: `p${begun + round}`, writers: WRITERS, cache: join(folder, 'cache') });
+    new WriterProcess(ledger.path, {
+      name: `p${begun + round}`,
+      writers: WRITERS,
+      program,
+      cache: join(folder, 'cache'),
+    });
   await start(-1).dismiss();
   // The next process starts while this one is killed and its ledger is looked at.
   const ready = [start(0), start(1)];

@@ -11,6 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Sink } from '#effects';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
+import { bundled } from '../support/bundled.ts';
 import { OutsideSink, tally } from '../support/effects-stage.ts';
 import { checkTold } from '../support/effects-told.ts';
 import { withPostgres } from '../support/postgres/index.ts';
@@ -59,11 +60,11 @@ class Outside {
   }
 }
 
+const program = await bundled(join(import.meta.dirname, 'tools-process.ts'));
+
 /** One life of the process; killed so long after it has recovered, or let live. */
 async function life(args: readonly string[], lifeMs: number | undefined): Promise<Told[]> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'tools-process.ts'), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const told: Told[] = [];
   const exited = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) {

@@ -17,8 +17,8 @@ export interface WriterOptions {
   /** Names the process in the history. */
   readonly name: string;
   readonly writers: number;
-  /** Default `writers.ts`, which writes to a SQLite file. */
-  readonly program?: 'writers.ts' | 'server-writers.ts';
+  /** Default `writers.ts`, which writes to a SQLite file; beside this one, or a path. */
+  readonly program?: string;
   /** Lets every write beyond that size of a file fail, as a full disk does. */
   readonly fileBytesMax?: number;
   /** Where Node keeps what it has compiled, so that others start faster; written by one that is dismissed. */

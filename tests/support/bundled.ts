@@ -1,0 +1,45 @@
+import { existsSync, globSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const root = join(import.meta.dirname, '../..');
+/** Where programs of a run are: in the repository, where libraries are found that load what is theirs by themselves. */
+const KEPT = 'ASSIZE_BUNDLED';
+
+/** Once for all processes of a run. */
+export default function keepBundled(): void {
+  const folder = mkdtempSync(join(root, 'dist-bundled-'));
+  process.env[KEPT] = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+}
+
+/**
+ * A program as one file, for who starts it again and again: to load it from hundreds of sources takes four times as long as to load that,
+ * and longer than what such a process does.
+ */
+export async function bundled(program: string): Promise<string> {
+  const folder = join(process.env[KEPT]!, basename(program, '.ts'));
+  if (!existsSync(folder)) {
+    const mine = `${folder}-${process.pid}`;
+    const threads = Object.fromEntries(
+      globSync('src/{stores,runtime}/**/*worker.ts', { cwd: root }).map((file) => [basename(file, '.ts'), file]),
+    );
+    const made = await rolldown({
+      cwd: root,
+      platform: 'node',
+      // Its threads are looked for beside it, under their own names.
+      input: { program, ...threads },
+      external: ['sqlite-vec', 'pg-native'],
+    });
+    await made.write({ dir: mine, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+    await made.close();
+    try {
+      renameSync(mine, folder);
+    } catch (error) {
+      rmSync(mine, { recursive: true });
+      // Others may have been faster.
+      if (!existsSync(folder)) throw error;
+    }
+  }
+  return join(folder, 'program.js');
+}
