@@ -281,14 +281,13 @@ export function walk(start: Node, depth: number, moves: Readonly<Record<string, 
       const world = worldOf(node);
       for (const [name, move] of Object.entries(moves)) {
         const due = move.says(node.model, node.model.things[move.v] as Thing);
-        const { answer, next, why } = tried(world, node, name, move);
+        const { answer, next, why } = tried(world, node, name, move, ({ model }) => !seen.has(JSON.stringify(model)));
         transitions[answer]++;
         if (answer !== due) disagreements.push(`${[...node.path, name].join(' > ')}: ${answer} (${why}), not ${due}`);
-        if (next === undefined || answer !== due) continue;
-        if (answer !== 'no' && move.action === 'execute_disclosure') disclosures++;
-        const key = JSON.stringify(next.model);
-        if (seen.has(key)) continue;
-        seen.add(key);
+        if (answer === 'no' || answer !== due) continue;
+        if (move.action === 'execute_disclosure') disclosures++;
+        if (next === undefined) continue;
+        seen.add(JSON.stringify(next.model));
         following.push(next);
       }
     }
@@ -301,33 +300,38 @@ function worldOf({ state }: Node): World {
   return new World(disclosure as never, initialState(disclosure as never, state));
 }
 
-/** What the kernel says of a move, and where it leads; a coordinator approves what asks. */
+/** What the kernel says of a move, and where it leads, if that is wanted: it takes longer to make. A coordinator approves what asks. */
 function tried(
   world: World,
   node: Node,
   name: string,
   move: Move,
+  isWanted: (next: Pick<Node, 'model'>) => boolean = () => true,
 ): { answer: Answer; next: Node | undefined; why: string } {
   const { action, v, days = 0 } = move;
-  const model = modelAfter(node.model, move);
   const path = [...node.path, name];
   if (action === 'wait') {
-    const today = node.model.today + days;
-    return { answer: 'yes', next: { state: node.state, model: { ...node.model, today }, path }, why: '' };
+    const next = { state: node.state, model: { ...node.model, today: node.model.today + days }, path };
+    return { answer: 'yes', next: isWanted(next) ? next : undefined, why: '' };
   }
+  const model = modelAfter(node.model, move);
   const intent = { action, role: { name: ROLE_OF[action], params: paramsOf(action, v) }, args: argsOf(node, move) };
   // A minute a step, so that nothing happens at the same instant.
   const at = addMicros(addDays(START, node.model.today), path.length * 60_000_000);
   const ruling = adjudicate(world, intent as unknown as Intent, ANYONE, { at, observations: [] });
   if (ruling.verdict === 'rejected') return { answer: 'no', next: undefined, why: ruling.invariantId ?? ruling.detail };
-  // What an approved change is made of is taken back with it, so it is copied before.
-  const operations =
-    ruling.verdict === 'approved'
-      ? structuredClone(ruling.patches())
-      : [...ruling.patches, ...ruling.approval.map(byCoordinator)];
-  if (ruling.verdict === 'approved') ruling.undo();
-  const state = rfc6902(node.state as never, operations as never) as unknown as DisclosureState;
-  return { answer: ruling.verdict === 'approved' ? 'yes' : 'ask', next: { state, model, path }, why: '' };
+  const made = (operations: readonly unknown[]): Node => ({
+    state: rfc6902(node.state as never, operations as never) as unknown as DisclosureState,
+    model,
+    path,
+  });
+  let next: Node | undefined;
+  if (ruling.verdict === 'approved') {
+    // Before it is undone: with the change is taken back what it is made of.
+    if (isWanted({ model })) next = made(ruling.patches());
+    ruling.undo();
+  } else if (isWanted({ model })) next = made([...ruling.patches, ...ruling.approval.map(byCoordinator)]);
+  return { answer: ruling.verdict === 'approved' ? 'yes' : 'ask', next, why: '' };
 }
 
 function modelAfter(model: Model, { v, after }: Move): Model {
