@@ -157,6 +157,8 @@ export function migrations(mark: Mark, schema: string, to: number = SCHEMA_VERSI
     // Not IF NOT EXISTS, which needs the right to create one also where there is one.
     ...(mark.is === 'absent' ? [`CREATE SCHEMA "${schema}";`] : []),
     `SET LOCAL search_path TO "${schema}", pg_temp;`,
+    // As pg_dump has it: to compile functions that later migrations replace is a fifth of what an empty schema takes.
+    'SET LOCAL check_function_bodies = off;',
     ...(from === 0 ? ['CREATE TABLE mark (application TEXT NOT NULL, version INTEGER NOT NULL);'] : []),
     ...(from === 0 ? ["INSERT INTO mark VALUES ('assize', 0);"] : []),
     ...MIGRATIONS.slice(from, to),
