@@ -77,12 +77,18 @@ const nameOf = (subpath: string): string => `assize${subpath.slice(1)}`;
 let given: Record<string, string | number>;
 
 beforeAll(() => {
-  // In one process: for each of its own, Node would load most of the package again.
+  // Each in a thread that has loaded nothing else: modules that need each other may be complete for one who comes from elsewhere alone.
   const script = `
+    import { once } from 'node:events';
+    import { Worker } from 'node:worker_threads';
+    const found = (it) => (typeof it === 'string' ? it : (it.default?.name ?? Object.keys(it).length));
     const given = {};
     for (const name of ${JSON.stringify(subpaths.map(nameOf))}) {
-      const it = await import(name, name.endsWith('.json') ? { with: { type: 'json' } } : {}).catch(String);
-      given[name] = typeof it === 'string' ? it : name.endsWith('.json') ? it.default.name : Object.keys(it).length;
+      const how = name.endsWith('.json') ? ", { with: { type: 'json' } }" : '';
+      const text = "import { parentPort } from 'node:worker_threads'; import('" + name + "'" + how + ").catch(String).then((it) => parentPort.postMessage((" + found + ")(it)))";
+      const thread = new Worker(text, { eval: true });
+      [given[name]] = await once(thread, 'message');
+      await thread.terminate();
     }
     console.log(JSON.stringify(given));`;
   given = JSON.parse(node(['--input-type=module', '-e', script]));
