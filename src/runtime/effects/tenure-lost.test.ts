@@ -10,7 +10,7 @@ import { unhandledIn } from '../../../tests/support/unhandled.ts';
 // Whoever loses what they had at work is told by what they wait for, and by nothing else: a process would end by that.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
-const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0, deadlineMs: 100 };
+const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0, deadlineMs: 5_000 };
 const acts = (tx: Transaction, what: string) => tx.call('reversible.externalised', { what });
 const holds = (tx: Transaction, what: string) => tx.call('irreversible.buffered', { what });
 
