@@ -112,6 +112,30 @@ export function checkKey(key: unknown): void {
     throw badIntent(`an idempotency key does not begin with ${own}, as those of the runtime do; use another one`);
 }
 
+/** By the types, so that a member that is added there is added here. */
+type Members<T extends object> = { readonly [Name in T extends unknown ? keyof T : never]: true };
+
+const PROPOSAL: Members<ProposalInput> = {
+  action: true,
+  role: true,
+  args: true,
+  writ: true,
+  principal: true,
+  observations: true,
+  idempotencyKey: true,
+  ifUnchanged: true,
+};
+const OBSERVATION: Members<ObservationInput> = { name: true, value: true, sensitive: true, oracle_key: true };
+const ROLE: Members<RoleRef> = { name: true, params: true };
+const IF_UNCHANGED: Members<IfUnchanged> = { since: true, places: true };
+
+/** What is misspelled would pass for what was left out: a key under which it comes once, or a condition. Inherited ones are read as well. */
+function checkMembers(of: string, given: object, members: Readonly<Record<string, true>>): void {
+  for (const name in given)
+    if (!Object.hasOwn(members, name))
+      throw badIntent(`${of} has no member ${JSON.stringify(name)}; there are ${Object.keys(members).join(', ')}`);
+}
+
 /**
  * The parts of a proposal that are not data of the caller's own.
  *
@@ -119,13 +143,16 @@ export function checkKey(key: unknown): void {
  */
 export function checkForm(input: ProposalInput): void {
   if (typeof input !== 'object' || input === null) throw badIntent('a proposal is an object');
-  const { writ, principal = '', idempotencyKey = 'none', observations = [] } = input;
+  checkMembers('a proposal', input, PROPOSAL);
+  const { writ, principal = '', idempotencyKey = 'none', observations = [], ifUnchanged } = input;
   const isWrit = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
   if (!isWrit) throw badIntent('a proposal names its writ');
   if (typeof principal !== 'string') throw badIntent('a principal is a text');
   if (typeof idempotencyKey !== 'string' || idempotencyKey === '' || idempotencyKey.length > NAME_MAX)
     throw badIntent(`an idempotency key is a text of 1 to ${NAME_MAX} characters`);
   if (!Array.isArray(observations)) throw badIntent('observations are a list');
+  if (typeof ifUnchanged === 'object' && ifUnchanged !== null)
+    checkMembers('what is to be unchanged', ifUnchanged, IF_UNCHANGED);
 }
 
 /**
@@ -158,6 +185,7 @@ export function gather(
   for (const observation of input.observations ?? []) {
     const { name, value: given } = observation ?? {};
     if (typeof name !== 'string' || given === undefined) throw badIntent('an observation has a name and a value');
+    checkMembers('an observation', observation, OBSERVATION);
     if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= misnaming(name);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
@@ -239,6 +267,7 @@ function isName(value: unknown): boolean {
 function roleOf(role: string | RoleRef): RoleRef {
   if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
   if (typeof role !== 'object' || role === null) throw badIntent('a role has a name, and parameters');
+  checkMembers('a role', role, ROLE);
   if (role.params === undefined) throw badIntent('a role has params, {} where it needs none; or give its name alone');
   const params = copyJson(role.params, FOREIGN);
   const texts =

@@ -367,6 +367,19 @@ describe('what is no intent', () => {
       'bad_intent',
     ],
     ['a principal that is no text', add(1, { principal: 7 as never }), 'bad_intent'],
+    ['a key that is misspelled', add(1, { idempotencykey: 'once' } as never), 'bad_intent'],
+    ['a member that is inherited', Object.assign(Object.create({ ifUnchange: 1 }), add()), 'bad_intent'],
+    ['a role with more', add(1, { role: { name: 'worker', params: {}, param: {} } as never }), 'bad_intent'],
+    [
+      'an observation with more',
+      add(1, { observations: [{ name: 'x', value: 1, sensitiv: true } as never] }),
+      'bad_intent',
+    ],
+    [
+      'a condition with more',
+      add(1, { ifUnchanged: { since: 'a'.repeat(64), places: ['/n'], place: '/data' } as never }),
+      'bad_intent',
+    ],
   ];
   test.each(bad)('%s: a typed error, nothing recorded, nothing changed', async (_what, input, code) => {
     const { store, trajectory } = await begun();

@@ -13,8 +13,6 @@ const DATA: Readonly<Record<string, string>> = {
   'Trajectory.slice 1': 'parameters of a role, whose schema the domain has',
   'Trajectory.sliceAt 2': 'parameters of a role, whose schema the domain has',
   'Trajectory.subscribe 1': 'parameters of a role, whose schema the domain has',
-  'Trajectory.propose 0': 'what agents ask for, as it comes; ruled on, and on the way of every proposal',
-  'Trajectory.propose, with writs 0': 'what agents ask for, as it comes; ruled on, and on the way of every proposal',
   'Memory.assert 0': 'what is said: the proposal of it is rejected, with the member’s name',
   'Memory.change 0': 'what is said: the proposal of it is rejected, with the member’s name',
   'Memory.correct 0': 'what is said: the proposal of it is rejected, with the member’s name',
