@@ -27,6 +27,12 @@ import { SharedWait } from './shared-wait.ts';
 import { Thrown } from './thrown.ts';
 import type { TimeLimit } from './time-limit.ts';
 
+/**
+ * How long an opening waits for the effects, to go on with what was left: who has them for good goes on with it itself, and who has them for
+ * a moment is gone before. Not shorter, as that is time on the wall: on a machine that stands still meanwhile nobody would go on with it.
+ */
+const LEFT_MS = 10_000;
+
 export interface EffectsOptions {
   readonly store: EffectStore;
   readonly tools: readonly Tool[];
@@ -167,7 +173,7 @@ export class Effects {
 
   /** Who has the store to itself for that alone holds others up no longer than it takes. A member holds nobody up, and stays one. */
   async #seeToLeft(): Promise<void> {
-    const held = await this.#hold(AbortSignal.timeout(AGAIN_MS), true);
+    const held = await this.#hold(AbortSignal.timeout(LEFT_MS), true);
     if (isShared(this.#options.store)) return;
     await held.seenTo();
     if (this.#place?.made !== held || this.#asked === this.#place) return;
