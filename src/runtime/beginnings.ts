@@ -13,13 +13,13 @@ import {
 } from '#ledger';
 import type { Random } from '#oracle';
 import { badOption } from './assize-options.ts';
-import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
 import { DOMAIN } from './forms.ts';
 import { Kept, saltsAt } from './kept.ts';
 import { randomHex } from './random-hex.ts';
 import { valid } from './reading.ts';
 import { COMPILER_VERSION } from './records.ts';
+import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './root-payload.ts';
 import { partsToBegin, worldOf } from './trajectory-parts.ts';
 import type { Surroundings, TrajectoryParts } from './writer.ts';
 

@@ -13,7 +13,6 @@ import {
   readRow,
   type Stored,
 } from '#ledger';
-import { rootPayload, vectorOf } from './beginning.ts';
 import {
   CONCLUSION,
   type Conclusion,
@@ -25,6 +24,7 @@ import {
 import { concluded, RuntimeError } from './errors.ts';
 import { answerPayload, conclusionPayload, startPayload } from './records.ts';
 import type { Resolutions } from './resolve.ts';
+import { rootPayload, vectorOf } from './root-payload.ts';
 import { NO_NEWS } from './subscriptions.ts';
 import type { Trajectory } from './trajectory.ts';
 import { type Prepared, TRIES_MAX, type Writer } from './writer.ts';

@@ -2,9 +2,9 @@ import { type Attenuation, delegateWrit, parseWrit, type Writ } from '#authority
 import { copyJson, type Form, form, type Json, requireForm } from '#canon';
 import { type Domain, initialState, World } from '#kernel';
 import { type BlobRow, type ChildBeginning, type Hash, type Stored, store } from '#ledger';
-import { begunWith, refOf, vectorOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
 import { Kept } from './kept.ts';
+import { begunWith, refOf, vectorOf } from './root-payload.ts';
 import type { Writer } from './writer.ts';
 import type { WritChain } from './writs.ts';
 

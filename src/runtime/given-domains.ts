@@ -1,7 +1,7 @@
 import type { Domain } from '#kernel';
 import type { DomainRef } from '#ledger';
-import { refOf } from './beginning.ts';
 import { RuntimeError } from './errors.ts';
+import { refOf } from './root-payload.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** The domain that a ledger names, among those that were given. @throws RuntimeError `domain_mismatch` */
