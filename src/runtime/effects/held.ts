@@ -273,6 +273,8 @@ export class Held {
       const known = await this.#known(epoch);
       checkLeft(resolution, known, true);
       run = Run.of(this.ports, known as KnownTransaction);
+      // Where the log can't be written from here on, the decision may stand in it, and nobody asks for the rest of it again.
+      end = 'later';
       end = await this.#carryOut(run, resolution);
       if (end === 'lacking') this.#lacking.set(epoch, run.length);
       if (end !== 'ended') kept = await keptClaims(run, this.ports.blob);

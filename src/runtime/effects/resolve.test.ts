@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Decision, EffectError, type Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, EffectResolution, LeftEffect, TransactionOptions } from '#runtime';
@@ -404,4 +404,24 @@ test('who waited for one that left something in doubt does not act there', async
   expect(await first).toMatchObject({ effects: 'person' });
   expect(await Promise.all(others)).toEqual(['resource_in_doubt', 'resource_in_doubt']);
   expect(at.sink.log.map(({ what }) => what)).toEqual(['first']);
+});
+
+test('what was decided is gone on with by itself where the log could not be written in between', async () => {
+  const at = await site('blind');
+  at.fault = () => 'lose_before';
+  const { epoch, n } = await at.left('irreversible.buffered', 'commits');
+  at.fault = () => 'none';
+  const { store } = at;
+  const logEffects = store.logEffects.bind(store);
+  let isBroken = true;
+  store.logEffects = async (write, ...rest) => {
+    const isFirstCall = isBroken && write.records?.some(({ record }) => record.includes('"is":"applying"')) === true;
+    if (!isFirstCall) return logEffects(write, ...rest);
+    isBroken = false;
+    throw new Error('the disk is full');
+  };
+  await expect(at.assize.resolveEffect({ epoch, n, as: 'retry', confirm: true, ...FOUND })).rejects.toThrow('full');
+  await vi.waitFor(() => expect(at.sink.standing('a')).toBe(1), { timeout: 300_000 });
+  expect(await at.assize.recoverEffects()).toEqual([]);
+  expect(at.sink.log).toHaveLength(1);
 });
