@@ -49,6 +49,8 @@ export class Branch {
   /** What was called that can be neither undone nor held. */
   pivot: Tool | undefined;
   readonly #parent: Branch | undefined;
+  /** Its own branches that nobody has decided on yet. */
+  readonly #tried = new Set<Branch>();
   readonly #plans: { tool: string; input: Json }[] = [];
   readonly #heldCalls: { readonly at: object; readonly call: HeldCall }[] = [];
   /** How much of `#plans` and `#heldCalls` was there before it began. */
@@ -60,6 +62,7 @@ export class Branch {
     this.attempt = attempt;
     this.place = place;
     this.#parent = parent;
+    if (parent !== undefined) parent.#tried.add(this);
     // A branch sees what was planned before it began.
     if (parent !== undefined) this.#plans.push(...parent.#plans);
     if (parent !== undefined) this.#heldCalls.push(...parent.#heldCalls);
@@ -136,6 +139,16 @@ export class Branch {
   observe({ name, spec }: Tool, ordinal: number, value: Json): void {
     const sensitive = spec.sensitive === true ? { sensitive: true } : {};
     this.observations.push({ name: toolObservation(name, this.place, ordinal), value, ...sensitive });
+  }
+
+  /** What acted at once here, and in branches of this that are not over: nobody may have waited for them. */
+  get allActed(): readonly Acted[] {
+    return [...this.acted, ...[...this.#tried].flatMap((branch) => branch.allActed)];
+  }
+
+  /** It is not tried any more: what it did was undone, or is its parent's from now on. */
+  decided(): void {
+    if (this.#parent !== undefined) this.#parent.#tried.delete(this);
   }
 
   /** What a branch of this has gathered is its own from now on. */

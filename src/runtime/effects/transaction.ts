@@ -244,11 +244,14 @@ export class Transaction {
         throw badIntent('choose answers with the place of a branch, or undefined');
     } finally {
       await attempt.inTurn(async () => {
+        // Where nobody waited for it, whoever has given up what it is a branch of has all of it undone as well.
+        parent.checkGoesOn();
         const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
         refused = winner && whyNotAdopted(parent, winner.#branch);
         const adopted = refused === undefined ? winner : undefined;
         await this.#discard(children.filter((child) => child !== adopted));
         if (adopted !== undefined) parent.adopt(adopted.#branch);
+        for (const child of children) child.#branch.decided();
       });
     }
     if (refused !== undefined) throw refused;
@@ -259,7 +262,7 @@ export class Transaction {
 
   async #discard(losers: readonly Transaction[]): Promise<void> {
     const { run, claims } = this.#attempt;
-    const others = losers.flatMap((loser) => loser.#branch.acted.map(({ n }) => n));
+    const others = losers.flatMap((loser) => loser.#branch.allActed.map(({ n }) => n));
     if (run !== undefined) await this.#attempt.whileActing(() => run.discard(others.sort((a, b) => a - b)));
     claims.discard(losers.map((loser) => loser.#branch.place));
   }

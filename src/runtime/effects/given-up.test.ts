@@ -1,0 +1,134 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Sink } from '#effects';
+import type { Transaction } from '#runtime';
+import { MemoryStore } from '#stores';
+import { OutsideSink, tally } from '../../../tests/support/effects-stage.ts';
+import { checkTold } from '../../../tests/support/effects-told.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// Branches that go on when nobody waits for them any more: what they did is undone all the same, once.
+
+const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
+
+/** A tool whose calls, and what undoes them, take until they are let go on. */
+async function stage(sort: Sink) {
+  const sink = new OutsideSink(sort);
+  const gates: (() => void)[] = [];
+  let begun = 0;
+  const gate = (): Promise<void> => {
+    begun++;
+    return new Promise((resolve) => gates.push(resolve));
+  };
+  const put = declareTool({
+    name: 'put',
+    input: z.strictObject({ what: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'externalised', sink: sort },
+    writes: ['test:{what}'],
+    execute: async ({ what }, { key }) => {
+      await gate();
+      sink.do(key, what);
+    },
+    compensate: async ({ what }, _, { key }) => {
+      await gate();
+      sink.undo(key, what);
+      return { undone: 'all' };
+    },
+    ...(sort === 'queryable'
+      ? {
+          reconcile: async (_: unknown, { key }: { readonly key: string }) =>
+            sink.has(key) ? { happened: true as const, result: null } : { happened: false as const },
+        }
+      : {}),
+  });
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [tally], { tools: [put] });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  /** Until so many tools are at work. */
+  const atWork = async (n: number): Promise<void> => {
+    while (begun < n) await nextTurn();
+  };
+  const goOn = async (made: Promise<unknown>): Promise<void> => {
+    let isOver = false;
+    const over = (): void => {
+      isOver = true;
+    };
+    made.then(over, over);
+    while (!isOver) {
+      for (const open of gates.splice(0)) open();
+      await nextTurn();
+    }
+  };
+  const check = async (): Promise<void> => {
+    // What is still to come comes.
+    for (let turns = 0; turns < 20; turns++) {
+      for (const open of gates.splice(0)) open();
+      await nextTurn();
+    }
+    expect(await assize.recoverEffects()).toEqual([]);
+    await assize.close();
+    await checkTold(store, 't', []);
+  };
+  return { sink, trajectory, atWork, goOn, check };
+}
+
+const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+/** What acts is not what is gone on with; to choose that may take so many turns. */
+const branching = (tx: Transaction, turns: number): Promise<unknown> =>
+  tx.speculate([(one) => one.call('put', { what: 'a' }), () => undefined], async () => {
+    for (let turn = 0; turn < turns; turn++) await nextTurn();
+    return 1;
+  });
+const CASES = SINKS.flatMap((sort) => [0, 1, 5, 15].map((turns) => [sort, turns] as const));
+
+test.each(CASES)(
+  'a transaction that is given up while a branch acts undoes that once (%s, %i)',
+  async (sort, turns) => {
+    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+    const controller = new AbortController();
+    const made = trajectory.transaction({ ...options, signal: controller.signal }, (tx) => branching(tx, turns));
+    await atWork(1);
+    controller.abort();
+    await goOn(made);
+    await expect(made).rejects.toMatchObject({ code: 'deadline' });
+    await check();
+    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+  },
+);
+
+test.each(CASES)('and one whose body does not wait for its branch (%s, %i)', async (sort, turns) => {
+  const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+  const made = trajectory.transaction(options, async (tx) => {
+    void branching(tx, turns).catch(() => undefined);
+    await atWork(1);
+    tx.propose(COUNT);
+  });
+  await atWork(1);
+  await goOn(made);
+  await expect(made).rejects.toMatchObject({ code: 'not_awaited' });
+  await check();
+  expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+});
+
+test.each(CASES)(
+  'what a part does that its failed part did not wait for is undone before the commit (%s, %i)',
+  async (sort, turns) => {
+    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+    const made = trajectory.transaction(options, async (tx) => {
+      const part = tx.nested(async (outer) => {
+        void branching(outer, turns).catch(() => undefined);
+        await atWork(1);
+        throw new Error('it has seen enough');
+      });
+      await expect(part).rejects.toThrow('it has seen enough');
+      tx.propose(COUNT);
+    });
+    await atWork(1);
+    await goOn(made);
+    expect((await made).ruling.ruling).toBe('committed');
+    await check();
+    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+  },
+);
