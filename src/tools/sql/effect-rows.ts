@@ -53,6 +53,11 @@ export class EffectRows {
     await this.#connection.query(text, [canonicalize(result), key]);
   }
 
+  /** Whoever does the same at once waits here until this transaction has ended, and sees then what it has done. */
+  async lock(key: string): Promise<void> {
+    await this.#connection.query(`UPDATE assize_effects SET undone = undone WHERE "key" = ${this.#mark(1)}`, [key]);
+  }
+
   async undo(key: string): Promise<void> {
     await this.#connection.query(`UPDATE assize_effects SET undone = 1 WHERE "key" = ${this.#mark(1)}`, [key]);
   }

@@ -59,6 +59,7 @@ export class SqlPart {
     return {
       call,
       isPassing: (error) => this.isPassing(error),
+      lock: (rows) => rows.lock(call.key),
       isDone: (found) => found === undefined || found.isUndone,
       make: async (connection, rows) => {
         await runAll(stillOpen(connection), this.#options.undo!(input, result), this.#with(call.signal));

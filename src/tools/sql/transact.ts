@@ -8,6 +8,8 @@ import { cutOffWith, rollBack, type Use, used } from './use.ts';
 /** What is done under a key, once. */
 export interface SqlWork {
   readonly call: Call;
+  /** Before it is looked for: of two who do the same at once, one waits there. */
+  readonly lock?: (rows: EffectRows) => Promise<void>;
   /** Whether there is nothing to be done any more. */
   isDone(row: EffectRow | undefined): boolean;
   make(connection: SqlConnection, rows: EffectRows): Promise<void>;
@@ -66,6 +68,7 @@ async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (Effe
   try {
     for (const work of works) {
       at = work;
+      await work.lock?.(rows);
       if (!work.isDone(await rows.of(work.call.key))) await work.make(connection, rows);
     }
     at = undefined;
