@@ -113,10 +113,13 @@ export class HeldSql implements Holding {
       try {
         const made = await make(open);
         over();
-        if (open.lost !== undefined) throw new DidNothing('it was held for longer than it may be');
+        if (open.lost !== undefined) throw heldTooLong();
         return made;
-      } catch (error) {
+      } catch (thrown) {
         over();
+        // Cut off here, so that it answers nothing: no statement has ended it.
+        const isCut = thrown instanceof TransactionEnded && open.lost !== undefined;
+        const error = isCut ? heldTooLong(thrown) : thrown;
         if (!(error instanceof DidNothing)) await this.#lose(open);
         if (error instanceof TransactionEnded) this.#ended = error;
         throw error;
@@ -184,6 +187,10 @@ export class HeldSql implements Holding {
       done.push(call);
     }
   }
+}
+
+function heldTooLong(cause?: TransactionEnded): DidNothing {
+  return new DidNothing('it was held for longer than it may be', { cause });
 }
 
 /** For good, so that a person looks at it. Nothing stands under its keys, so whoever did it anew could do it twice. */

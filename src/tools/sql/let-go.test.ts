@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TogetherCall } from '#effects';
+import { DidNothing, type TogetherCall } from '#effects';
 import { HeldSql } from './held.ts';
 import { SqlPart } from './part.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
@@ -126,6 +126,23 @@ describe.each([false, true])('a connection that can be closed: %s', (isClosable)
     await expect(transact(list.database, [workOf('one')])).rejects.toThrow('not now');
     expect(list.rollbacks).toBe(1);
   });
+});
+
+test('what is held too long is so also where it is cut off between a statement and its answer, and is done again', async () => {
+  const list = new Listed(true);
+  const held = new HeldSql(list.database);
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  list.at = (text) => (text === 'RELEASE SAVEPOINT assize_open' ? gate : undefined);
+  const first = held.execute([], callOf('first')).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(list.closed).toEqual([true]);
+  open();
+  const error = await first;
+  expect(error).toBeInstanceOf(DidNothing);
+  expect(error).toMatchObject({ message: 'it was held for longer than it may be', isFinal: false });
+  await held.execute([], callOf('first'));
+  await held.commit([{ ...callOf('first'), told: null }]);
+  expect(list.committed).toEqual(['put first']);
 });
 
 test('where a rollback is never answered, the connection is cut off, and nobody waits for it any more', async () => {
