@@ -1,0 +1,287 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { readTransaction } from '#effects';
+import { openStore, type Store } from '#stores';
+import { readSalted } from '../../src/runtime/effects/quarantine.ts';
+import { seededNumbers } from '../../src/testing/faults.ts';
+import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
+import { bundled } from '../support/bundled.ts';
+import { orders } from '../support/effects-failing.ts';
+import { checkTold } from '../support/effects-told.ts';
+import { allEntries } from '../support/ledger-runtime.ts';
+import { withPostgres } from '../support/postgres/index.ts';
+import { runtimeOver } from '../support/runtime.ts';
+import { ACCOUNTS, BEGINNING, type Left, type Op, orderOf, SHARED, type Told, type Wanted } from './sql-orders.ts';
+
+// Random bodies on a real server, with statements that are held in its open transactions, in processes that are killed whenever it may be,
+// also while they recover. What the server's tables have is compared with what the ledger has committed, each time that all is recovered.
+
+/** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '14');
+const SEED = Number(process.env['ASSIZE_SEED'] ?? '20261123');
+const ORDERS_A_ROUND = 30;
+/** Of a process: to come to its work, and to work. */
+const START_MS_MAX = 500;
+const WORK_MS_MAX = 600;
+const COMMITS_MAX = 12;
+
+const SETUP = [
+  `CREATE TABLE account (name TEXT PRIMARY KEY, cents BIGINT NOT NULL CHECK (cents >= 0))`,
+  `INSERT INTO account VALUES ${ACCOUNTS.map((name) => `('${name}', ${BEGINNING})`).join(', ')}`,
+  `CREATE TABLE shared (name TEXT PRIMARY KEY, n BIGINT NOT NULL)`,
+  `INSERT INTO shared VALUES ${SHARED.map((name) => `('${name}', 0)`).join(', ')}`,
+  `CREATE TABLE done (n SERIAL PRIMARY KEY, place TEXT NOT NULL, name TEXT NOT NULL,
+    row TEXT NOT NULL CHECK (row NOT LIKE 'bad%'), did TEXT NOT NULL)`,
+  EFFECTS_TABLE,
+];
+
+/** What is undone where it comes to nothing; of all else nothing is ever there without a commit. */
+const AT_ONCE = 'put';
+
+/** What bodies throw, or are told of what they do. That nobody knows what became of something is none of it. */
+const THROWN = ['deadline', 'not_awaited', 'resource_in_doubt', 'stale', 'stop', 'tool_failed'];
+
+/** How a process comes to its end: so long after it was started, or went to work, or at a commit in the database; or by itself. */
+interface End {
+  readonly startMs?: number;
+  readonly workMs?: number;
+  readonly commit?: string;
+}
+
+type Query = (text: string) => Promise<Record<string, any>[]>;
+
+/** What the ledger has committed, and of it what has failed and was undone for that. */
+interface Ruled {
+  readonly committed: ReadonlyMap<string, Wanted>;
+  readonly failed: ReadonlySet<string>;
+}
+
+async function ruledIn(store: Store): Promise<Ruled> {
+  const committed = new Map<string, Wanted>();
+  const failed = new Set<string>();
+  for (const { kind, payload } of await allEntries(store, 't')) {
+    const { action } = JSON.parse(payload);
+    if (kind !== 'commit' || action.name === 'assize.settle') continue;
+    const isFailure = action.args.startsWith('no ');
+    const wanted = JSON.parse(isFailure ? action.args.slice(3) : action.args) as Wanted;
+    if (isFailure) failed.add(wanted.name);
+    else {
+      expect(committed.has(wanted.name)).toBe(false);
+      committed.set(wanted.name, wanted);
+    }
+  }
+  return { committed, failed };
+}
+
+/** Those that make a row, also in branches. */
+function opsIn(ops: readonly Op[]): Exclude<Op, { do: 'look' | 'pause' | 'speculate' | 'throw' }>[] {
+  return ops.flatMap((op) => {
+    if (op.do === 'speculate') return op.branches.flatMap(opsIn);
+    return 'row' in op ? [op] : [];
+  });
+}
+
+/** How often each row is there: it may be undone when it was done, and done again then. */
+async function standing(query: Query): Promise<Map<string, Map<string, number>>> {
+  const found = new Map<string, Map<string, number>>();
+  for (const { place, name, row, did } of await query('SELECT * FROM done ORDER BY n')) {
+    const rows = found.get(name) ?? new Map<string, number>();
+    found.set(name, rows);
+    const at = `${place}/${row}`;
+    const stands = (rows.get(at) ?? 0) + (did === 'do' ? 1 : -1);
+    expect([name, at, [0, 1].includes(stands)]).toEqual([name, at, true]);
+    rows.set(at, stands);
+  }
+  return found;
+}
+
+/** Rows that a person has said are not there, of what waited. */
+async function givenUp(store: Store, lastEpoch: number): Promise<Map<string, Set<string>>> {
+  const found = new Map<string, Set<string>>();
+  for (let epoch = 1; epoch <= lastEpoch; epoch++) {
+    const logged = await store.effectsOf(epoch);
+    for (const { resolved, payload, tool } of logged === undefined ? [] : readTransaction(logged).effects) {
+      if (resolved?.as !== 'undone') continue;
+      const { input } = (await readSalted((hash) => store.blob(hash), payload)) as { input: Record<string, string> };
+      const rows = found.get(input['order']!) ?? new Set();
+      found.set(input['order']!, rows.add(`${tool}/${input['row']}`));
+    }
+  }
+  return found;
+}
+
+/** Nothing that is held or comes after the commit is there without one, whatever was recovered by now. */
+async function checkNothingUnruled(query: Query, { committed }: Ruled): Promise<void> {
+  for (const [name, rows] of await standing(query)) {
+    const wanted = new Set(committed.get(name)?.rows);
+    const unruled = [...rows].filter(([row, n]) => n > 0 && !row.startsWith(AT_ONCE) && !wanted.has(row));
+    expect([name, unruled]).toEqual([name, []]);
+  }
+}
+
+/** What does not stand as it was told, with all that is one step with it; and what may not be there. */
+function checkWhy(left: readonly Left[]): void {
+  for (const { tool, why, epoch } of left) {
+    const isRefused = tool === 'post' && why === 'sql_23514';
+    const isOther = why === 'answers_otherwise' && left.some((each) => each.epoch === epoch && each.tool === 'number');
+    expect([tool, why, isRefused || isOther]).toEqual([tool, why, true]);
+  }
+}
+
+/** When all is recovered that can be: each committed row once, and no other; of what waits for a person, each once at most. */
+async function checkRecovered(
+  query: Query,
+  { committed, failed }: Ruled,
+  waits: ReadonlySet<string>,
+  without: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<void> {
+  const there = await standing(query);
+  for (const name of new Set([...committed.keys(), ...there.keys()])) {
+    const rows = [...(there.get(name) ?? [])].filter(([, n]) => n > 0).map(([row]) => row);
+    const { rows: wanted = [] } = failed.has(name) ? {} : (committed.get(name) ?? {});
+    if (waits.has(name)) expect(wanted).toEqual(expect.arrayContaining(rows));
+    else {
+      const shall = wanted.filter((row) => without.get(name)?.has(row) !== true);
+      expect([name, rows.toSorted()]).toEqual([name, shall.toSorted()]);
+    }
+  }
+}
+
+async function killAgainAndAgain(url: string, bank: string, query: Query, program: string): Promise<void> {
+  for (const text of SETUP) await query(text);
+  const begun = await openStore(url);
+  await runtimeOver(begun, [orders]).create(orders, { trajectoryId: 't' });
+  await begun.close();
+  const next = seededNumbers(SEED);
+  const seen: Record<string, number> = {};
+  const told: Told[] = [];
+  const looked = async <T>(look: (store: Store) => Promise<T>): Promise<T> => {
+    const store = await openStore(url);
+    try {
+      return await look(store);
+    } finally {
+      await store.close();
+    }
+  };
+  let lastEpoch = 0;
+  const judge = async (left: readonly Left[] | undefined): Promise<void> => {
+    await looked(async (store) => {
+      const ruled = await ruledIn(store);
+      await checkNothingUnruled(query, ruled);
+      if (left === undefined) return;
+      const epochs = (await store.openEffects()).map(({ epoch }) => epoch);
+      // What is open is what waits, and all that waits is named.
+      expect(epochs.toSorted()).toEqual([...new Set(left.map(({ epoch }) => epoch))].toSorted());
+      lastEpoch = Math.max(lastEpoch, ...(await store.listEffects({ limit: 1 })).map(({ epoch }) => epoch));
+      await checkRecovered(query, ruled, new Set(left.map(({ name }) => name)), await givenUp(store, lastEpoch));
+    });
+  };
+
+  const life = async (from: number, to: number, { startMs, workMs, commit = '' }: End = {}): Promise<void> => {
+    const args = [url, bank, String(SEED), String(from), String(to), commit];
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.on('error', () => undefined);
+    const exited = once(child, 'exit');
+    const kill = (): void => void child.kill('SIGKILL');
+    if (startMs !== undefined) void sleep(startMs).then(kill);
+    for await (const line of createInterface({ input: child.stdout })) {
+      const each = JSON.parse(line) as Told;
+      told.push(each);
+      if (!('left' in each)) continue;
+      // Where it is killed meanwhile, nobody else changes anything either.
+      await judge(each.left);
+      child.stdin.write('go\n');
+      if (workMs !== undefined) void sleep(workMs).then(kill);
+    }
+    const [code, signal] = await exited;
+    expect([0, null]).toContain(code);
+    if (signal === null) seen['lived'] = (seen['lived'] ?? 0) + 1;
+    await judge(undefined);
+  };
+
+  let from = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const ends: End[] = [
+      { startMs: next(START_MS_MAX) },
+      { workMs: next(WORK_MS_MAX) },
+      { commit: `${1 + next(COMMITS_MAX)}:${next(3)}` },
+    ];
+    await life(from, from + ORDERS_A_ROUND, ends[next(ends.length)]);
+    const last = told.flatMap((each) => ('order' in each ? [Number(each.order.slice(6))] : []));
+    from = Math.max(0, Math.max(from, ...last) - 3);
+  }
+  await life(0, from + 10);
+  // What the last one has left is recovered, and decided.
+  await life(0, 0);
+  await life(0, 0);
+  expect(told.findLast((each) => 'left' in each)).toEqual({ left: [] });
+
+  for (const each of told) {
+    if ('threw' in each) expect(THROWN).toContain(each.threw);
+    if ('left' in each) checkWhy(each.left);
+    const what =
+      'ruling' in each
+        ? `${each.ruling} ${each.effects}`
+        : 'threw' in each
+          ? each.threw
+          : 'left' in each
+            ? `left ${each.left.length > 0}`
+            : 'closed';
+    seen[what] = (seen[what] ?? 0) + 1;
+    for (const { tool, why } of 'left' in each ? each.left : [])
+      seen[`left ${tool} ${why}`] = (seen[`left ${tool} ${why}`] ?? 0) + 1;
+  }
+  await looked(async (store) => {
+    await checkTold(store, 't', [], lastEpoch);
+    const { committed, failed } = await ruledIn(store);
+    for (const each of told)
+      if ('ruling' in each && each.ruling === 'committed')
+        expect([each.order, committed.has(each.order)]).toEqual([each.order, true]);
+    seen['committed'] = committed.size;
+    seen['failed'] = failed.size;
+  });
+  // Accounts and shared rows have what the rows say, and nothing is locked by what has ended.
+  const there = [...(await standing(query))].flatMap(([name, rows]) => {
+    const ops = new Map(opsIn(orderOf(SEED, Number(name.slice(6))).ops).map((op) => [`${op.do}/${op.row}`, op]));
+    return [...rows].filter(([, n]) => n > 0).map(([row]) => ops.get(row));
+  });
+  const accounts = Object.fromEntries(ACCOUNTS.map((name) => [name, BEGINNING]));
+  const shared = Object.fromEntries(SHARED.map((name) => [name, 0]));
+  for (const op of there) {
+    if (op?.do === 'move') accounts[op.account]! += op.by;
+    if (op?.do === 'share') shared[op.at]! += 1;
+  }
+  const found = await query('SELECT name, cents::int AS n FROM account UNION ALL SELECT name, n::int FROM shared');
+  expect(Object.fromEntries(found.map(({ name, n }) => [name, n]))).toEqual({ ...accounts, ...shared });
+  await query('DO $$ BEGIN LOCK TABLE account, shared, done IN ACCESS EXCLUSIVE MODE NOWAIT; END $$');
+  console.info(`killed ${ROUNDS} times, seed ${SEED}:`, seen);
+}
+
+withPostgres('sqlite, and held in postgres', (server) => {
+  test('random orders of processes that are killed are all there or not at all, once, or wait by name', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assize-sql-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const bank = server.url();
+    const schema = server.schemaOf(bank);
+    await server.query(`CREATE SCHEMA "${schema}"`);
+    const base = new URL(bank);
+    base.searchParams.delete('schema');
+    const outside = new Client({ connectionString: base.href, options: `-c search_path=${schema}` });
+    await outside.connect();
+    onTestFinished(() => outside.end());
+    const program = await bundled(join(import.meta.dirname, 'sql-process.ts'));
+    await killAgainAndAgain(
+      `sqlite:${join(folder, 'store.db')}`,
+      bank,
+      async (text) => (await outside.query(text)).rows,
+      program,
+    );
+  });
+});
