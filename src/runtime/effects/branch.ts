@@ -43,6 +43,8 @@ export class Branch {
   readonly observations: ObservationInput[] = [];
   /** What acted at once. */
   readonly acted: Acted[] = [];
+  /** Places of all that was to act at once, also of what nobody can tell of. */
+  readonly begun: number[] = [];
   readonly guesses: Guesses;
   cost: Cost = {};
   intent: TransactionIntent | undefined;
@@ -141,9 +143,9 @@ export class Branch {
     this.observations.push({ name: toolObservation(name, this.place, ordinal), value, ...sensitive });
   }
 
-  /** What acted at once here, and in branches of this that are not over: nobody may have waited for them. */
-  get allActed(): readonly Acted[] {
-    return [...this.acted, ...[...this.#tried].flatMap((branch) => branch.allActed)];
+  /** The same of this and of its branches that are not over: nobody may have waited for them. */
+  get allBegun(): readonly number[] {
+    return [...this.begun, ...[...this.#tried].flatMap((branch) => branch.allBegun)];
   }
 
   /** It is not tried any more: what it did was undone, or is its parent's from now on. */
@@ -160,6 +162,7 @@ export class Branch {
     this.uses.push(...branch.uses);
     this.observations.push(...branch.observations);
     this.acted.push(...branch.acted);
+    this.begun.push(...branch.begun);
     this.guesses.adopt(branch.guesses);
     this.attempt.claims.adopt(branch.place, this.place);
     this.cost = sum(this.cost, branch.cost);

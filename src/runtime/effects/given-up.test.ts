@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, tally } from '../../../tests/support/effects-stage.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { checkTold } from '../../../tests/support/effects-told.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
@@ -132,3 +132,26 @@ test.each(CASES)(
     expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
   },
 );
+
+test('what is in doubt in a part that came to nothing is undone where a person finds it there', async () => {
+  const sink = new OutsideSink('blind');
+  const fault = (of: string) => (of === 'do' ? 'lose' : 'none') as Fault;
+  const tool = toolFor({ sink, steps: new Steps(), fault }, 'reversible', 'externalised');
+  const store = new MemoryStore();
+  const assize = runtimeOver(store, [tally], { tools: [tool] });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  const outcome = await trajectory.transaction(options, async (tx) => {
+    const part = tx.nested((inner) => inner.nested((inmost) => inmost.call(tool.name, { what: 'a' })));
+    await expect(part).rejects.toMatchObject({ code: 'outcome_unknown' });
+    tx.propose(COUNT);
+  });
+  expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'person' });
+  const [left] = await assize.recoverEffects();
+  expect(sink.standing('a')).toBe(1);
+  const decision = { epoch: left!.epoch, n: left!.n, as: 'applied', by: 'somebody', evidence: 'it is there' } as const;
+  const resolved = await assize.resolveEffect(decision);
+  expect(resolved).toMatchObject({ phase: 'undone', transaction: 'settled', left: 0 });
+  expect(sink.standing('a')).toBe(0);
+  await assize.close();
+  await checkTold(store, 't', []);
+});

@@ -155,9 +155,18 @@ export class Run implements Reserving {
     );
   }
 
-  /** Calls a tool before the commit: says so first, and answers with its place and its result. @throws EffectError */
-  async call({ effect, input, blobs }: Prepared): Promise<{ readonly n: number; readonly result: Json }> {
+  /**
+   * Calls a tool before the commit: says so first, and answers with its place and its result. `begun` is told the place before anything
+   * is waited for.
+   *
+   * @throws EffectError
+   */
+  async call(
+    { effect, input, blobs }: Prepared,
+    begun?: (n: number) => void,
+  ): Promise<{ readonly n: number; readonly result: Json }> {
     const n = this.effects.length;
+    begun?.(n);
     this.#calls.effects.push({ ...effect, input });
     // With what is noted now, before anything is waited for.
     if (costsUndoing(effect)) this.#ports.reserved.add(this);
@@ -190,10 +199,14 @@ export class Run implements Reserving {
     });
   }
 
-  /** Undoes calls of a branch that was not chosen, the last first. What can't be undone is for a person when it has ended. */
+  /**
+   * Undoes calls of a branch that was not chosen, the last first. What can't be undone, or nobody can tell of, is for a person when it has
+   * ended.
+   */
   async discard(ns: readonly number[]): Promise<void> {
-    if (ns.length === 0) return;
-    await this.#log.write(ns.map((n) => ({ is: 'discarded', n })));
+    const discarded = ns.filter((n) => this.state.effects[n]!.phase !== 'dropped');
+    if (discarded.length === 0) return;
+    await this.#log.write(discarded.map((n) => ({ is: 'discarded', n })));
     await this.move(true);
   }
 

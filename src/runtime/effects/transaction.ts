@@ -262,7 +262,7 @@ export class Transaction {
 
   async #discard(losers: readonly Transaction[]): Promise<void> {
     const { run, claims } = this.#attempt;
-    const others = losers.flatMap((loser) => loser.#branch.allActed.map(({ n }) => n));
+    const others = losers.flatMap((loser) => loser.#branch.allBegun);
     if (run !== undefined) await this.#attempt.whileActing(() => run.discard(others.sort((a, b) => a - b)));
     claims.discard(losers.map((loser) => loser.#branch.place));
   }

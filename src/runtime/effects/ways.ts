@@ -182,7 +182,7 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
   const writBlobs = checkAffords(branch, tool, input, claims, prepared);
   branch.charge(tool, input);
   const { n, result } = await attempt.whileActing(() =>
-    run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }),
+    run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, (place) => branch.begun.push(place)),
   );
   branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
   branch.observe(tool, ordinal, result);
