@@ -39,6 +39,21 @@ onClinics((begun) => {
     expect((readRow(entry).payload as PendingPayload).freezes).toEqual([]);
   });
 
+  test('what another process has put up has its questions where the trajectory was open before, until it is decided', async () => {
+    const { store, clock, trajectory, memory } = await begun();
+    const elsewhere = await runtimeOver(store, [clinic], { clock }).open(trajectory.id, clinic);
+    await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
+    const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
+      pending: string;
+    };
+    const questions = await elsewhere.questionsOf(pending);
+    expect(questions).toEqual(await trajectory.questionsOf(pending));
+    const [{ request, members }] = questions as unknown as [{ request: string; members: [{ claim: string }] }];
+    const answers = [{ request, winner: members[0].claim }];
+    await committed(trajectory.approve(pending, { principal: 'dr house', method: 'test', answers }));
+    await expect(elsewhere.questionsOf(pending)).rejects.toMatchObject({ code: 'not_pending' });
+  });
+
   test('an answer to what is not asked any more is refused by name, and nothing is written', async () => {
     const { trajectory, memory } = await begun();
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));

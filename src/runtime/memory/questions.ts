@@ -55,15 +55,14 @@ export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidA
 }
 
 /**
- * What has to be chosen, as a pending approval has it.
+ * What has to be chosen, as a pending approval has it, and as the store has that now.
  *
  * @throws RuntimeError `not_pending`, `erased`
  */
-export async function readQuestions(
-  { parts, around }: Pick<Writer, 'parts' | 'around'>,
-  pendingId: Hash,
-): Promise<readonly AskedQuestion[]> {
-  const pending = parts.chain.open.get(pendingId);
+export async function readQuestions(writer: Writer, pendingId: Hash): Promise<readonly AskedQuestion[]> {
+  // Another process may have put it up, or decided it, since this one has read the trajectory.
+  if (writer.stale || (await writer.isBehind())) await writer.ready();
+  const pending = writer.parts.chain.open.get(pendingId);
   if (pending === undefined)
     throw new RuntimeError(
       'not_pending',
@@ -74,7 +73,7 @@ export async function readQuestions(
     );
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
-  return (await readValue(pending, questions, around.replayer)) as unknown as readonly AskedQuestion[];
+  return (await readValue(pending, questions, writer.around.replayer)) as unknown as readonly AskedQuestion[];
 }
 
 /** Without what only says when it was asked. */
