@@ -148,7 +148,8 @@ export async function findErasable(
     losing,
     left,
     unmarked: believed?.unmarked ?? [],
-    leftByNow: async () => [...new Set([...left, ...((await believed?.trajectoriesAsked(trajectoryId)) ?? [])])].sort(),
+    leftByNow: async () =>
+      [...new Set([...left, ...((await believed?.trajectoriesTelling(trajectoryId)) ?? [])])].sort(),
   };
 }
 

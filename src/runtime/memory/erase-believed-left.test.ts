@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type CommitPayload, readRow } from '#ledger';
+import type { FactRow } from '#memory';
 import { clinic } from '../../../tests/support/clinic.ts';
 import {
   argsOf,
@@ -16,7 +17,7 @@ import {
 } from '../../../tests/support/clinic-erasure.ts';
 import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
-import type { Trajectory } from '../index.ts';
+import type { Memory, Ruling, Trajectory } from '../index.ts';
 
 onEveryStore((stores) => {
   const near = nearBy(stores);
@@ -136,6 +137,33 @@ onEveryStore((stores) => {
     await expectSound(ward);
     expect((await committed(erasing(other, {}))).left).toEqual([]);
     expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
+    await expectSound(ward);
+  });
+
+  near('who has only confirmed it or taken it back is named too, and it is erased there', async () => {
+    const ward = await begun(stores);
+    const { assize, clock, memory, trajectory } = ward;
+    const valid = { from: day('2026-01-01'), to: day('2026-06-01') };
+    const said = { subject: WHO, predicate: 'drug', object: 'penizillin 500', valid };
+    const tellers: [string, (memory: Memory) => Promise<Ruling>][] = [
+      ['confirms', (own) => own.assert(said)],
+      ['other', (own) => own.assert({ ...said, subject: 'p8', object: 'x' })],
+      ['withdraws', (own) => own.retract(said)],
+    ];
+    await committed(memory.assert(said));
+    const others: Trajectory[] = [];
+    for (const [trajectoryId, tell] of tellers) {
+      clock.forward(1_000);
+      const other = await assize.create(clinic, { trajectoryId, writs: [writ] });
+      await committed(tell(other.memory({ space: 'ward', writ })));
+      others.push(other as Trajectory);
+    }
+    const [{ lineage: claim }] = (await memory.history({ subject: WHO })) as [FactRow];
+    expect((await committed(erasing(trajectory, { claim }))).left).toEqual(['confirms', 'withdraws']);
+    expect((await committed(erasing(trajectory, {}))).left).toEqual(['confirms', 'withdraws']);
+    expect(foundIn(await everything(ward), ['penizillin 500'])).toEqual(['penizillin 500']);
+    for (const other of [others[0]!, others[2]!]) expect((await committed(erasing(other, {}))).left).toEqual([]);
+    expect(foundIn(await everything(ward), ['penizillin 500', WHO])).toEqual([]);
     await expectSound(ward);
   });
 

@@ -5,6 +5,7 @@ import {
   type BeliefRow,
   type Delta,
   type Entry,
+  type EntryRow,
   type ErasedBeliefs,
   type FactVersion,
   type Hash,
@@ -84,10 +85,14 @@ export class BelievedSearch {
   readonly #effects: Set<Hash> = new Set();
   /** Keys of what proposals that say something of a place have observed in the oracle log, and of votes about it. */
   readonly answers: Set<Hash> = new Set();
+  /** Whose memory it is, where that is a branch. */
+  #branch: string | undefined;
   /** Rows of the places, of all trajectories and branches: those of this one are chosen, or erased before. */
   #rows: FactVersion[] = [];
   /** Texts that a branch has of its source: they are erased there. */
   #inherited: ReadonlySet<Hash> = new Set();
+  /** Names of the partitions of those rows, in whichever memory: who has changed one of them has said something of the places. */
+  #changeable: ReadonlySet<Hash> = new Set();
 
   constructor(
     places: readonly BelievedPlace[],
@@ -129,9 +134,10 @@ export class BelievedSearch {
   }
 
   /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. `line`: what this one sees. */
-  async learnOfAll([, ...sources]: Line): Promise<void> {
+  async learnOfAll([{ branch: own }, ...sources]: Line): Promise<void> {
     const store = this.#store;
     if (!isFactStore(store)) return;
+    this.#branch = own;
     const memories = [{}, ...(await store.branches())] as readonly Partial<PartitionName>[];
     const rows: FactVersion[] = [];
     for (const [place, { branch }] of this.#places.flatMap((each) =>
@@ -168,6 +174,13 @@ export class BelievedSearch {
       ({ branch, object, content }) => above.has(branch) && !isErasedRow({ object, content }),
     );
     this.#inherited = new Set(ofSources.map(({ content }) => content.hash));
+    const changeable = new Set<Hash>();
+    for (const name of new Map(rows.map((row) => [partitionOf(row), row])).values()) {
+      const { space, subject, predicate, branch } = name;
+      const partition = await store.partition({ space, subject, predicate, ...(branch !== undefined && { branch }) });
+      if (partition !== undefined) changeable.add(partition.names.hash);
+    }
+    this.#changeable = changeable;
   }
 
   /** The places whose claim nobody has made. */
@@ -261,7 +274,7 @@ export class BelievedSearch {
     }));
   }
 
-  /** Other trajectories that still have texts of the places, in code-unit order. */
+  /** Other trajectories that still have texts of the places as facts, or names of what only they can erase, in code-unit order. */
   async trajectoriesLeft(): Promise<readonly string[]> {
     const first = new Map<Hash, number>();
     for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
@@ -271,34 +284,65 @@ export class BelievedSearch {
     );
     const entries = new Set(said.map(({ entry_id }) => entry_id));
     const rows = await Promise.all([...entries].map((id) => this.#store.resolve(id)));
-    return [...new Set(rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id])))].sort();
+    const saying = rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id]));
+    return [...new Set([...saying, ...this.#branchesNaming])].sort();
+  }
+
+  /** Branches with a partition of the places of which nothing but its names is left: they go with an erasure there. */
+  get #branchesNaming(): readonly string[] {
+    const places = this.#places.filter(({ claim }) => claim === undefined);
+    const left = new Set(this.#left.map(partitionOf));
+    return this.#rows.flatMap((row) =>
+      row.branch !== undefined &&
+      row.branch !== this.#branch &&
+      !left.has(partitionOf(row)) &&
+      places.some((place) => isOf(place, row))
+        ? [row.branch]
+        : [],
+    );
   }
 
   /**
-   * Other trajectories in which somebody is asked, or was, about claims of the places: a question quotes them. So is one that can't be read, for
-   * nobody can tell. Goes through all that wait or waited in the store.
+   * Other trajectories that have a text of the places in no fact of their own: who is asked, or was, about their claims is quoted them; and who has
+   * said what others had said before, or has taken it back, has said so. So is one that can't be read, for nobody can tell. Goes through
+   * all entries of the store.
    */
-  async trajectoriesAsked(trajectoryId: string): Promise<readonly string[]> {
-    const asked: string[] = [];
+  async trajectoriesTelling(trajectoryId: string): Promise<readonly string[]> {
+    const telling: string[] = [];
     for (const { trajectory_id: id } of await this.#store.trajectories())
-      if (id !== trajectoryId && (await this.#isAskedIn(id))) asked.push(id);
-    return asked;
+      if (id !== trajectoryId && (await this.#isToldIn(id))) telling.push(id);
+    return telling;
   }
 
-  async #isAskedIn(trajectoryId: string): Promise<boolean> {
+  async #isToldIn(trajectoryId: string): Promise<boolean> {
     try {
       for (let from = 0; ; from += PAGE) {
         const rows = await this.#store.entries(trajectoryId, { from, limit: PAGE });
-        for (const row of rows) {
-          const payload = row.kind === 'pending_approval' ? readRow(row).payload : undefined;
-          if (payload && (await this.#isAsked(row, askedIn(payload)?.questions))) return true;
-        }
+        for (const row of rows) if (await this.#isToldBy(row)) return true;
         if (rows.length < PAGE) return false;
       }
     } catch (error) {
       if (error instanceof LedgerFault) return true;
       throw error;
     }
+  }
+
+  /** Of most entries the text says that they do not. */
+  async #isToldBy(row: EntryRow): Promise<boolean> {
+    const { kind } = row;
+    if (kind !== 'pending_approval' && !(kind === 'commit' && this.#mayChange(row))) return false;
+    const { payload } = readRow(row);
+    const asked = askedIn(payload);
+    if (asked === undefined) return false;
+    if (kind === 'pending_approval') return this.#isAsked(row, asked.questions);
+    const { args } = asked.action;
+    return isSalted(args) && (await this.#isMeant(row, payload, asked)) && (await this.#read(row, args)) !== undefined;
+  }
+
+  #mayChange({ payload }: EntryRow): boolean {
+    for (const [, hash] of payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g))
+      if (this.#changeable.has(hash as Hash)) return true;
+    return false;
   }
 
   get #left(): readonly FactVersion[] {
@@ -454,6 +498,10 @@ function saidBy(domain: Domain, { name, role }: Asked['action'], args: Json): re
 function isNamed(saying: Json): boolean {
   const { space, subject, predicate } = (saying ?? {}) as Record<string, Json>;
   return [space, subject, predicate].every((name) => typeof name === 'string');
+}
+
+function partitionOf({ space, subject, predicate, branch = '' }: PartitionName): string {
+  return JSON.stringify([branch, space, subject, predicate]);
 }
 
 function isOf({ space, subject, predicate }: BelievedPlace, name: Named): boolean {
