@@ -31,61 +31,79 @@ const FUSED_MIN = 100;
 const EMBEDDED_AT_ONCE = 64;
 
 /**
- * Gives the best of the facts that are asked for, as many as it is told each time. What has no vector of the embedder gets one first.
+ * The best of the facts that are asked for, as many as `limit`. Where a predicate is given, those alone that it wants are ranked. What has no vector
+ * of the embedder gets one first.
  *
  * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws, and the signal
  */
-export async function ranking(
+export async function ranked(
   store: FactStore,
   embedder: Embedder | undefined,
   {
     line,
     filter,
+    isWanted,
     text,
     by,
     signal,
+    limit,
   }: {
     /** The memories that are looked into. */
     readonly line: Line;
     readonly filter: Filter;
+    /** What no store asks for. */
+    readonly isWanted: ((fact: FactVersion) => boolean) | undefined;
     readonly text: string;
     readonly by: RankedBy;
     readonly signal: AbortSignal;
+    readonly limit: number;
   },
-): Promise<(limit: number) => Promise<Ranked[]>> {
+): Promise<Ranked[]> {
+  const best = (search: Parameters<typeof seenHits>[3], limit: number): Promise<FactHit[]> =>
+    wantedOf((depth) => seenHits(store, line, { filter, limit: depth }, search), isWanted, limit);
   const byText = (limit: number): Promise<FactHit[]> =>
-    seenHits(store, line, { filter, limit }, (query, limit) => store.factsByText({ ...query, text, limit }));
-  if (by === 'text')
-    return async (limit) => (await byText(limit)).map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+    best((query, limit) => store.factsByText({ ...query, text, limit }), limit);
+  if (by === 'text') return (await byText(limit)).map(({ fact, score }) => ({ fact, score: { score, text: score } }));
   const used = requireEmbedder(embedder);
   await embedTexts(store, used, filter.space, signal);
   const [vector] = await embedded(used, [text], signal);
   const byVector = (limit: number): Promise<FactHit[]> =>
-    seenHits(store, line, { filter, limit }, (query, limit) =>
-      store.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }),
-    );
+    best((query, limit) => store.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }), limit);
   if (by === 'embedding')
-    return async (limit) =>
-      (await byVector(limit)).map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
-  return async (limit) => {
-    const depth = Math.max(limit, FUSED_MIN);
-    const [words, near] = [await byText(depth), await byVector(depth)];
-    const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
-    const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
-    return fuse(lists, keyOf)
-      .slice(0, limit)
-      .map(({ item: fact, score }) => {
-        const own = { text: text!.get(keyOf(fact)), embedding: embedding!.get(keyOf(fact)) };
-        return {
-          fact,
-          score: {
-            score,
-            ...(own.text !== undefined && { text: own.text }),
-            ...(own.embedding !== undefined && { embedding: own.embedding }),
-          },
-        };
-      });
-  };
+    return (await byVector(limit)).map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
+  const depth = Math.max(limit, FUSED_MIN);
+  return fused(await byText(depth), await byVector(depth)).slice(0, limit);
+}
+
+/** A store is asked for more until there are as many of those that are wanted. */
+async function wantedOf(
+  search: (depth: number) => Promise<FactHit[]>,
+  isWanted: ((fact: FactVersion) => boolean) | undefined,
+  limit: number,
+): Promise<FactHit[]> {
+  if (isWanted === undefined) return search(limit);
+  for (let depth = limit; ; depth *= 4) {
+    const hits = await search(depth);
+    const wanted = hits.filter(({ fact }) => isWanted(fact));
+    if (wanted.length >= limit || hits.length < depth) return wanted.slice(0, limit);
+  }
+}
+
+/** By both lists; each with what it has in either. */
+function fused(words: readonly FactHit[], near: readonly FactHit[]): Ranked[] {
+  const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
+  const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
+  return fuse(lists, keyOf).map(({ item: fact, score }) => {
+    const own = { text: text!.get(keyOf(fact)), embedding: embedding!.get(keyOf(fact)) };
+    return {
+      fact,
+      score: {
+        score,
+        ...(own.text !== undefined && { text: own.text }),
+        ...(own.embedding !== undefined && { embedding: own.embedding }),
+      },
+    };
+  });
 }
 
 /**

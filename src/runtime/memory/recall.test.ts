@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Embedder } from '#memory';
+import type { Embedder, Period } from '#memory';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
@@ -114,6 +114,25 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await memory.embed()).toBe(0);
     await memory.assert({ subject: 'fay', predicate: 'drug', object: 'painkiller' });
     expect(await memory.embed({ signal: new AbortController().signal })).toBe(1);
+    await store.close();
+  });
+
+  test('by both it ranks those alone that stand in the relation, as it does those of a name', async () => {
+    const { memory, store } = await begun({ embedder: embedder([]) });
+    const now = { from: '2026-01-10T00:00:00.000000Z', to: '2026-01-20T00:00:00.000000Z' } as const;
+    const later = { from: '2030-01-10T00:00:00.000000Z', to: '2030-01-20T00:00:00.000000Z' } as const;
+    const said = (subject: string, object: string, valid: Period) => ({ subject, predicate: 'allergy', object, valid });
+    await memory.assertMany([
+      said('gil', 'cough', now),
+      said('gil', 'cough cough cough surgery', now),
+      ...Array.from({ length: 20 }, (_, n) => said('hal', `cough cough cough ${n}`, later)),
+    ]);
+    for (const limit of [1, 2, 10]) {
+      const query = { text: 'cough painkiller', by: 'hybrid', limit } as const;
+      const related = await memory.recall({ ...query, relation: { to: now, is: ['equals'] } });
+      const named = await memory.recall({ ...query, subject: 'gil', valid: 'any' });
+      expect(related).toEqual({ ...named, observation: related.observation });
+    }
     await store.close();
   });
 

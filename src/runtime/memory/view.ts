@@ -1,7 +1,17 @@
 import { form, type Instant, isInstant, type Json, maxInstant, requireForm } from '#canon';
-import { type CommitPayload, type EntryRow, type FactQuery, type FactStore, type Hash, isHash, readRow } from '#ledger';
+import {
+  type CommitPayload,
+  type EntryRow,
+  type FactQuery,
+  type FactStore,
+  type FactVersion,
+  type Hash,
+  isHash,
+  readRow,
+} from '#ledger';
 import {
   type AllenRelation,
+  allenRelation,
   type Difference,
   diff,
   type FactRow,
@@ -16,7 +26,7 @@ import {
 import type { Surroundings } from '../writer.ts';
 import { requireBeliefs, rowOf } from './believe.ts';
 import { type Line, SHARED } from './line.ts';
-import { embedTexts, type RankedBy, ranking, requireEmbedder, type Score } from './ranked.ts';
+import { embedTexts, type RankedBy, ranked, requireEmbedder, type Score } from './ranked.ts';
 import { seenFacts } from './seen-facts.ts';
 
 /** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
@@ -247,34 +257,24 @@ export class MemoryView {
     const { beliefs, embedder } = this.#around;
     const line = await this.#line();
     const [{ branch }] = line;
-    const best = await ranking(requireBeliefs(beliefs).store, embedder, { line, filter: asked, text, by, signal });
-    for (let depth = limit + 1; ; depth *= 4) {
-      const hits = (await best(depth)).map(({ fact, score }) => ({ fact: rowOf(fact), score }));
-      const fitting = new Set(
-        relation === undefined
-          ? hits.map(({ fact }) => fact)
-          : selectByRelation(
-              hits.map(({ fact }) => fact),
-              relation.is,
-              relation.to,
-            ),
-      );
-      if (fitting.size <= limit && hits.length === depth) continue;
-      const found = hits.filter(({ fact }) => fitting.has(fact)).slice(0, limit);
-      const facts = found.map(({ fact }) => fact);
-      const observation = observed(
-        {
-          ...asked,
-          ...(branch !== undefined && { branch }),
-          text,
-          by,
-          ...(by !== 'text' && { embedder: embedder!.id }),
-          ...(relation && { relation }),
-        },
-        facts,
-      );
-      return { facts, scores: found.map(({ score }) => score), isCut: fitting.size > limit, observation };
-    }
+    const isWanted =
+      relation === undefined ? undefined : (fact: FactVersion) => isInRelation(fact, relation.is, relation.to);
+    const asking = { line, filter: asked, isWanted, text, by, signal, limit: limit + 1 };
+    const hits = await ranked(requireBeliefs(beliefs).store, embedder, asking);
+    const found = hits.slice(0, limit);
+    const facts = found.map(({ fact }) => rowOf(fact));
+    const observation = observed(
+      {
+        ...asked,
+        ...(branch !== undefined && { branch }),
+        text,
+        by,
+        ...(by !== 'text' && { embedder: embedder!.id }),
+        ...(relation && { relation }),
+      },
+      facts,
+    );
+    return { facts, scores: found.map(({ score }) => score), isCut: hits.length > limit, observation };
   }
 
   /** The commit that has written who lost is the approval by which a person chose. */
@@ -368,6 +368,14 @@ function requireAskable(text: string, by: RankedBy): void {
       'empty_text',
       'Nothing is looked for: the text has no words, which are of letters or digits.',
     );
+}
+
+function isInRelation(
+  { valid_from: from, valid_to: to }: FactVersion,
+  is: readonly AllenRelation[],
+  of: Period,
+): boolean {
+  return is.includes(allenRelation({ from, to }, of));
 }
 
 function badRecall(why: string): MemoryError {
