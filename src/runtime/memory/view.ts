@@ -45,7 +45,7 @@ export interface RecallQuery {
   readonly text?: string;
   /**
    * How the text is looked for. `text` (default): by its words, ranked by BM25; `embedding`: by what it means, ranked by cosine, for which
-   * the runtime needs an embedder; `hybrid`: by both, fused by reciprocal rank.
+   * the runtime needs an embedder; `hybrid`: by both, of which the best 100, or as many as are asked for, are fused by reciprocal rank.
    */
   readonly by?: RankedBy;
   /** Ends the calls of the embedder. */
