@@ -30,6 +30,19 @@ import { checkObserved } from './waiting.ts';
 import { type Recorded, TRIES_MAX, type Writer } from './writer.ts';
 import { verified, type WritChain } from './writs.ts';
 
+interface HowRuled {
+  /** The runtime has made the arguments. */
+  readonly builtIn?: boolean;
+  /** What of beliefs an erasure takes something from. */
+  readonly losing?: readonly LosingPartition[];
+  readonly turn?: Turn | undefined;
+  readonly unchanged?: Unchanged | undefined;
+  /** What is said without a time of its own is so since then. Default: the time of the ruling. */
+  readonly saidAt?: Instant | undefined;
+  /** For all tries at it. */
+  readonly chance?: Chance;
+}
+
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
 export class Proposals {
   readonly #writer: Writer;
@@ -174,11 +187,12 @@ export class Proposals {
 
   // ── from here to the append nothing awaits ──
 
-  /**
-   * Undefined when another writer was faster. `builtIn`: the runtime has made the arguments. `losing`: what of beliefs an erasure takes
-   * something from.
-   */
-  rule(
+  /** Undefined when another writer was faster. */
+  rule(gathered: Gathered, how: HowRuled = {}): Promise<Ruling | undefined> | Ruling {
+    return this.#writer.ruling(() => this.#rule(gathered, how));
+  }
+
+  #rule(
     gathered: Gathered,
     {
       builtIn = false,
@@ -187,16 +201,7 @@ export class Proposals {
       unchanged,
       saidAt,
       chance = new Chance(this.#writer.around.random),
-    }: {
-      readonly builtIn?: boolean;
-      readonly losing?: readonly LosingPartition[];
-      readonly turn?: Turn | undefined;
-      readonly unchanged?: Unchanged | undefined;
-      /** What is said without a time of its own is so since then. Default: the time of the ruling. */
-      readonly saidAt?: Instant | undefined;
-      /** For all tries at it. */
-      readonly chance?: Chance;
-    } = {},
+    }: HowRuled,
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
     const { chain, domain, world, writs, ruled: keyed } = writer.parts;

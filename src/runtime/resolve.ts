@@ -129,7 +129,7 @@ export class Resolutions {
         const owing = taken;
         if (owing?.owesCalls === true) {
           commit.undo();
-          throw new NotRead(() => owing.again(() => counseled(writer.now(), false).undo()));
+          throw new NotRead(() => owing.again(() => writer.ruling(() => counseled(writer.now(), false).undo())));
         }
         const { row, ruling } = writer.enterOrUndo(commit, () =>
           approvalPayload(
@@ -295,7 +295,7 @@ export class Resolutions {
       const expired = pending.expires !== undefined && at >= pending.expires;
       let prepared: Prepared<Ruling>;
       try {
-        prepared = expired ? this.expire({ id: pendingId, pending, at }) : step(at);
+        prepared = writer.ruling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
       } catch (error) {
         const refusal = await readInstead(error);
         ready = { step, life, seq };

@@ -131,7 +131,7 @@ export class Revocations {
     const before = await this.#entryOf(id);
     if (before !== undefined) return { id, ruling: rulingOf(before) };
     if (this.#mustWait(id)) return undefined;
-    const ruling = await this.#writer.written(this.#rule(input, by, revoked, nonce));
+    const ruling = await this.#writer.written(this.#writer.ruling(() => this.#rule(input, by, revoked, nonce)));
     return ruling && { id, ruling };
   }
 

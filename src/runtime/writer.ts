@@ -120,6 +120,8 @@ export interface Prepared<Answer> {
 }
 
 const NOTHING = (): void => undefined;
+/** When whoever waits for it goes on, what was ruled on in one go is over. */
+const RULED: Promise<void> = Promise.resolve();
 
 /**
  * How often what lost to another writer is prepared again before it is given up. Many, because a writer that never lost does
@@ -152,6 +154,7 @@ export class Writer {
   /** What was sent to the store last. */
   #sent: Promise<unknown> | undefined;
   #alone: Promise<unknown> | undefined;
+  #isRuling: boolean = false;
   /** Woken when something that waited may have been decided: here, or by others of whom was read. */
   readonly decided: Wakers = new Wakers();
 
@@ -307,9 +310,22 @@ export class Writer {
     }
   }
 
+  /**
+   * What is ruled on in one go. Host code that is asked for it, as a rule or a policy is, may propose here: that waits (`busy`), or it would be
+   * ruled on in the middle of this, on a state that is half changed.
+   */
+  ruling<T>(rule: () => T): T {
+    this.#isRuling = true;
+    try {
+      return rule();
+    } finally {
+      this.#isRuling = false;
+    }
+  }
+
   /** What has to be waited for before anything is proposed. */
   get busy(): Promise<unknown> | undefined {
-    return this.#alone;
+    return this.#alone ?? (this.#isRuling ? RULED : undefined);
   }
 
   async #settleUnknown<Answer>(prepared: Prepared<Answer>, cause: unknown): Promise<Answer> {
