@@ -207,7 +207,11 @@ export class Effects {
    * @throws RuntimeError `closed`; what `make` throws
    */
   attend<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw closed();
+    if (this.#isClosed) {
+      // Or it would stand at the caller's signal for good.
+      limit.end();
+      throw closed();
+    }
     const made = make();
     this.#attended.set(limit, made);
     const over = (): void => {

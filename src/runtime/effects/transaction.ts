@@ -86,8 +86,13 @@ export class Transaction {
     return { tool: name, ...(spec.channel === undefined ? {} : { channel: spec.channel }) };
   }
 
-  /** The state's part: the action that it is committed with. The last one that is said counts. */
+  /**
+   * The state's part: the action that it is committed with. The last one that is said counts.
+   *
+   * @throws EffectError `transaction_over`; the signal's reason
+   */
   propose(intent: TransactionIntent): void {
+    this.#branch.checkGoesOn();
     this.#branch.intent = intent;
   }
 
