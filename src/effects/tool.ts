@@ -99,7 +99,7 @@ export interface Tool {
   readonly spec: ToolSpec<any>;
   /** Undefined for a tool that only reads. */
   readonly class: EffectClass | undefined;
-  /** The input as the tool gets it: parsed, a copy, frozen by being recorded. @throws EffectError `bad_input` */
+  /** The input as it is recorded: parsed, and a copy. Each call of the tool gets one of its own. @throws EffectError `bad_input` */
   parse(input: unknown): Json;
   /** What a call touches. @throws EffectError `bad_input` for an input whose scopes can't be read */
   claims(input: Json): readonly Claim[];

@@ -155,6 +155,26 @@ export function checkForm(input: ProposalInput): void {
     checkMembers('what is to be unchanged', ifUnchanged, IF_UNCHANGED);
 }
 
+/** What is proposed, as far as it is an action of the domain. */
+export interface ReadIntent {
+  readonly action: string;
+  readonly role: RoleRef;
+  readonly args: Json;
+}
+
+/**
+ * What is proposed, read at once: what the caller makes of it later is no part of it.
+ *
+ * @throws RuntimeError `bad_intent`; CanonError for what can't be canonicalised
+ */
+export function readIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ReadIntent {
+  if (typeof action !== 'string' || action === '' || action.length > NAME_MAX)
+    throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
+  const read = roleOf(role);
+  if (args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
+  return { action, role: read, args: copyJson(args, FOREIGN) };
+}
+
 /**
  * Reads everything of a proposal before it is judged (decisions §1.1), once and at once: what the caller makes of it later, while
  * others are waited for, is no part of it. The writ is found in what is known by then.
@@ -169,15 +189,13 @@ export function gather(
     readonly unsalted: boolean;
     /** Whether the runtime itself has observed what it is with. */
     readonly isOwn: boolean;
+    /** Whether it was read before, as a transaction reads what it is told and what its tools answer: nobody else has any of it. */
+    readonly isRead: boolean;
     /** Whether it is of a recorded turn: what was consulted in that is observed by the name that it has there. */
     readonly isTurn: boolean;
   },
 ): (writ: WritChain, acting?: Acting) => Gathered {
-  if (typeof input.action !== 'string' || input.action === '' || input.action.length > NAME_MAX)
-    throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
-  const role = roleOf(input.role);
-  if (input.args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
-  const args = copyJson(input.args, FOREIGN);
+  const { action, role, args } = place.isRead ? (input as ReadIntent) : readIntent(input);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   let misnamed: RuntimeError | undefined;
@@ -190,7 +208,9 @@ export function gather(
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // What stands in the oracle log may be as large as it takes.
-    const value = copyJson(observation.value, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
+    const value = place.isRead
+      ? (given as Json)
+      : copyJson(given, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
     observed.push({ name, value });
     const isSalted = isSensitive(observation);
     if (!('oracle_key' in observation)) {
@@ -203,7 +223,7 @@ export function gather(
     const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
     observations.push({ seen, isSalted: !isTurn && !place.unsalted });
   }
-  const { action, idempotencyKey: key, principal: named } = input;
+  const { idempotencyKey: key, principal: named } = input;
   if (misnamed !== undefined && key === undefined) throw misnamed;
   const { trajectoryId: trajectory, nonce } = place;
   const seen = observations.map((observation) => observation.seen) as unknown as Json;

@@ -65,8 +65,9 @@ export class Proposals {
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
     const nonce = key ?? randomHex(around.random, 16);
     const { unsalted, isTurn } = this.#turn;
-    const isOwn = acting !== undefined || isForFailure(key);
-    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isTurn });
+    const isRead = acting !== undefined;
+    const isOwn = isRead || isForFailure(key);
+    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
     if (this.#writer.isOld) await this.#writer.freshen();
     let presented: WritChain;
     try {

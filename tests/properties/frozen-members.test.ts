@@ -99,15 +99,14 @@ test('an approval comes to the same whatever was committed while it was waited f
       const trajectory = await runtimeOver(new MemoryStore(), [sheet]).create(sheet, { trajectoryId: 't' });
       const waiting: { id: string; expected: ReturnType<typeof atOnce>; since: number }[] = [];
       let count = 0;
-      for (const [i, step] of steps.entries()) {
+      for (const step of steps) {
         if (step.do === 'fill') {
           const before = clone(trajectory.state()) as Sheet;
-          const ruling = await trajectory.propose({
-            ...intent('fill', { v: step.v, at: step.at }, writFor('alice'), {
+          const ruling = await trajectory.propose(
+            intent('fill', { v: step.v, at: step.at }, writFor('alice'), {
               role: { name: 'writer', params: { cell: step.cell } },
             }),
-            key: `${i}`,
-          } as never);
+          );
           if (ruling.ruling === 'escalated') {
             waiting.push({ id: ruling.pending, expected: atOnce(before, step), since: count });
           }

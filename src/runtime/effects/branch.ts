@@ -1,7 +1,7 @@
 import type { Json } from '#canon';
 import { type Claim, EffectError, type HeldCall, type Planned, type Tool } from '#effects';
 import type { Cost } from '#kernel';
-import type { ObservationInput } from '../intent.ts';
+import type { ObservationInput, ReadIntent } from '../intent.ts';
 import { sum, type ToolUse, toolObservation } from './acting.ts';
 import type { Attempt } from './attempt.ts';
 import type { Prepared } from './called.ts';
@@ -47,13 +47,13 @@ export class Branch {
   readonly begun: number[] = [];
   readonly guesses: Guesses;
   cost: Cost = {};
-  intent: TransactionIntent | undefined;
+  intent: ReadIntent | undefined;
   /** What was called that can be neither undone nor held. */
   pivot: Tool | undefined;
   readonly #parent: Branch | undefined;
   /** Its own branches that nobody has decided on yet. */
   readonly #tried = new Set<Branch>();
-  readonly #plans: { tool: string; input: Json }[] = [];
+  readonly #plans: Planned[number][] = [];
   readonly #heldCalls: { readonly at: object; readonly call: HeldCall }[] = [];
   /** How much of `#plans` and `#heldCalls` was there before it began. */
   readonly #inherited: { readonly plans: number; readonly held: number };
@@ -119,8 +119,9 @@ export class Branch {
     this.#plans.push({ tool: touching.tool.name, input: touching.input });
   }
 
-  /** What is planned by now, as a tool is told of it, with what it is a branch of. */
+  /** What is planned by now, as a tool is told of it, with what it is a branch of: frozen, as no tool may change what is called. */
   get plans(): Planned {
+    for (const [i, plan] of this.#plans.entries()) if (!Object.isFrozen(plan)) this.#plans[i] = shown(plan);
     return [...this.#plans];
   }
 
@@ -169,6 +170,16 @@ export class Branch {
     this.intent = branch.intent ?? this.intent;
     this.pivot = branch.pivot ?? this.pivot;
   }
+}
+
+function shown({ tool, input }: Planned[number]): Planned[number] {
+  return Object.freeze({ tool, input: frozen(input) });
+}
+
+function frozen(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
 }
 
 export function costOf(tool: Tool, input: Json): Cost {

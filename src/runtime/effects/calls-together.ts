@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { copyJson, type Json } from '#canon';
 import { DidNothing, isLeft, type LogRecord, type Undone } from '#effects';
 import type { BlobRef } from '#ledger';
 import { DUE, type How, isToldFirst, residueOf } from './called.ts';
@@ -64,9 +64,9 @@ async function callAll(calls: Calls, ns: readonly number[], how: How): Promise<r
   return calls.patiently<readonly unknown[]>(calls.ports.callMs * ns.length, async (signal) => {
     const made = ns.map((n, i) => {
       const { key, input, told, answer = null } = calls.effects[n]!;
-      const part = { part: parts[i]!.part, input, call: { key, signal, epoch: calls.epoch } };
-      if (how === 'undo') return { ...part, result: answer };
-      return told === undefined ? part : { ...part, told };
+      const part = { part: parts[i]!.part, input: copyJson(input as Json), call: { key, signal, epoch: calls.epoch } };
+      if (how === 'undo') return { ...part, result: copyJson(answer) };
+      return told === undefined ? part : { ...part, told: copyJson(told) };
     });
     const answers =
       how === 'undo'

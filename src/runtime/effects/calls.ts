@@ -111,11 +111,13 @@ export class Calls {
     }
     try {
       if (how === 'call') {
-        const calling = this.#bounded(effect, (call) => spec.execute(input, call, []));
+        const calling = this.#bounded(effect, (call) => spec.execute(copyJson(input as Json), call, []));
         const result = isPromise(calling) ? await calling : calling;
         this.answered(n, (result ?? null) as Json);
       } else {
-        const undone = await this.#bounded(effect, (call) => spec.compensate!(input, answer, call));
+        const undone = await this.#bounded(effect, (call) =>
+          spec.compensate!(copyJson(input as Json), copyJson(answer), call),
+        );
         const residue = residueOf(effect.tool, undone);
         this.undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
       }
@@ -132,7 +134,7 @@ export class Calls {
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
     try {
-      const said = await this.#bounded(effect, (call) => spec.reconcile!(effect.input, call));
+      const said = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
       // Asked after a compensation, what has happened stands still.
       if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
@@ -218,9 +220,10 @@ export class Calls {
 
   answered(n: number, result: Json): void {
     const is = this.log.state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    // First: an answer that can't be kept is none.
-    const ref = result === null ? undefined : this.kept(n, result);
-    const effect = { ...this.effects[n]!, answer: result, lost: 0, isOpen: false };
+    // First: an answer that can't be kept is none. A copy: its tool may go on with what it has given.
+    const answer = copyJson(result, { foreign: true });
+    const ref = answer === null ? undefined : this.kept(n, answer);
+    const effect = { ...this.effects[n]!, answer, lost: 0, isOpen: false };
     this.effects[n] = ref === undefined ? effect : { ...effect, result: ref };
     this.log.later(ref === undefined ? { is, n } : { is, n, result: ref });
   }
@@ -293,7 +296,7 @@ export class Calls {
   async #mitigated(effect: Called, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
     if (mitigate === undefined) return residue;
     try {
-      const said = await this.#bounded(effect, (call) => mitigate(effect.input, residue, call));
+      const said = await this.#bounded(effect, (call) => mitigate(copyJson(effect.input as Json), residue, call));
       return { mitigated: copyJson(said ?? null, { foreign: true }), residue };
     } catch (cause) {
       const why = `what was left could not be mitigated: ${(cause as Error)?.message}`;

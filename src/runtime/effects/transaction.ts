@@ -1,5 +1,5 @@
 import { type Claim, EffectError, type Tool, type Work } from '#effects';
-import { badIntent, type ObservationInput } from '../intent.ts';
+import { badIntent, type ObservationInput, type ReadIntent, readIntent } from '../intent.ts';
 import type { Pivot, ToolUse } from './acting.ts';
 import { allowed, checkStillAllowed, judged, useOf, whyNotAdopted } from './admission.ts';
 import type { Attempt } from './attempt.ts';
@@ -74,7 +74,7 @@ export class Transaction {
     return this.#branch.cost;
   }
 
-  get intent(): TransactionIntent | undefined {
+  get intent(): ReadIntent | undefined {
     return this.#branch.intent;
   }
 
@@ -87,13 +87,15 @@ export class Transaction {
   }
 
   /**
-   * The state's part: the action that it is committed with. The last one that is said counts.
+   * The state's part: the action that it is committed with, as it is now. The last one that is said counts.
    *
-   * @throws EffectError `transaction_over`; the signal's reason
+   * @throws EffectError `transaction_over`; the signal's reason; RuntimeError `bad_intent`; CanonError for args that are not JSON
    */
   propose(intent: TransactionIntent): void {
     this.#branch.checkGoesOn();
-    this.#branch.intent = intent;
+    if (typeof intent !== 'object' || intent === null) throw badIntent('what a transaction proposes is an object');
+    // Nothing else that may come with it: it may be what a model has said, and its calls were authorised as the options say.
+    this.#branch.intent = readIntent(intent);
   }
 
   /**

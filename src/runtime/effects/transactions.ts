@@ -200,12 +200,9 @@ export class Transactions {
       throw badIntent(
         'the body of a transaction says with `propose` what it commits with, and this one returned without; what it did is undone',
       );
-    if (typeof intent !== 'object' || intent === null) throw badIntent('what a transaction proposes is an object');
-    // Nothing else that may come with it: it may be what a model has said, and its calls were authorised as the options say.
-    const { action, role, args } = intent;
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
-    const input = { writ, principal, idempotencyKey, action, role, args, observations };
-    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, action);
+    const input = { writ, principal, idempotencyKey, ...intent, observations };
+    run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
     run.holdings = tx.holdings;
     const acting = actingOf(run, tx.planned, tx);
     const ruling = await this.#proposals.propose(

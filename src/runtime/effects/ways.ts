@@ -17,7 +17,10 @@ import { isHeld, type Prepared } from './called.ts';
 import { undoCostOf } from './reserved.ts';
 import { inTime, isPromise } from './time-limit.ts';
 
-/** How a call is made when it may be: in which branch, of which tool, with what, touching what, and as which call of the body. */
+/**
+ * How a call is made when it may be: in which branch, of which tool, with what, touching what, and as which call of the body. A tool gets
+ * copies of its own, and so does the body: what they make of them changes nothing of what is recorded, called, or undone.
+ */
 export type Way = (
   branch: Branch,
   tool: Tool,
@@ -42,9 +45,10 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     branch.checkGoesOn();
     const { plans } = branch;
     const call = () => ({ key: attempt.keys.of(at, 0), signal, epoch: attempt.epoch });
-    const value = await branch.guesses.read(tool, claims, () => tool.spec.execute(input as never, call(), plans));
+    const execute = () => tool.spec.execute(copyJson(input) as never, call(), plans);
+    const value = await branch.guesses.read(tool, claims, execute);
     branch.observe(tool, ordinal, value);
-    return value;
+    return copyJson(value);
   } catch (error) {
     if (isOptimistic) attempt.claims.untouch(claims);
     throw error;
@@ -74,7 +78,7 @@ async function readHeld(
     const told = await inHolding(tool, signal, () => holding.read(branch.heldAt(at), call));
     const value = copyJson(told ?? null, { foreign: true });
     branch.observe(tool, ordinal, value);
-    return value;
+    return copyJson(value);
   } finally {
     letGo(branch, tool, claims);
   }
@@ -102,12 +106,12 @@ async function plan(
     const isGuess = isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
     // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
-    const planning = (): unknown => planOf?.(input as never, plans);
+    const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
     const planned = isGuess ? branch.guesses.read(tool, reads, planning) : inTime(signal, planning);
     const answer = isPromise(planned) ? await planned : planned;
     branch.plan(prepared, { tool, input, claims });
     if (isPivot(tool.class!)) branch.pivot = tool;
-    return answer ?? null;
+    return isGuess ? copyJson(answer as Json) : (answer ?? null);
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
@@ -125,13 +129,13 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
-    const call = { part: together.part, input, call: { key, signal, epoch: attempt.epoch } };
+    const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const made = () => attempt.holdings.at(together).execute(branch.heldAt(together.at), call);
     const told = copyJson((await inHolding(tool, signal, made)) ?? null, { foreign: true });
     branch.plan(prepare(attempt, tool, input, claims, key, { told }), { tool, input, claims });
     branch.holds(together.at, { part: together.part, input, key, told });
     branch.observe(tool, ordinal, told);
-    return told;
+    return copyJson(told);
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
@@ -186,7 +190,7 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
   );
   branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
   branch.observe(tool, ordinal, result);
-  return result;
+  return copyJson(result);
 }
 
 /** What acted at once and is to stay, as it would be called again, in the order of the calls. */
