@@ -53,3 +53,4 @@ export { readCanonical } from './read-canonical.ts';
 export { RecentMap } from './recent-map.ts';
 export { setOwn } from './set-own.ts';
 export { type Purpose, signText, verifyText } from './sign.ts';
+export { thrownOf } from './thrown.ts';

@@ -44,6 +44,7 @@ test('the public names, which only a decision changes', () => {
     'signBytes',
     'signText',
     'sortKeys',
+    'thrownOf',
     'toPointer',
     'unescapeSegment',
     'verifyBytes',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import { copyJson, issueText, issueWords, type Json, madeHere, requireMadeHere } from '#canon';
+import { copyJson, issueText, issueWords, type Json, madeHere, requireMadeHere, thrownOf } from '#canon';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
@@ -275,7 +275,7 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
     read = schema.safeParse(input, { error: issueWords });
   } catch (error) {
     // As a schema does that takes its time, or throws.
-    throw badInput(name, `its schema can’t tell: ${(error as Error).message}`, error);
+    throw threw(name, 'its schema can’t tell', error);
   }
   if (!read.success) throw badInput(name, issueText(read.error));
   try {
@@ -320,7 +320,7 @@ function scopesTold(
   try {
     told = scopes(input);
   } catch (error) {
-    throw badInput(name, `its ${member} can’t be told: ${(error as Error).message}`, error);
+    throw threw(name, `its ${member} can’t be told`, error);
   }
   if (!Array.isArray(told)) throw badInput(name, `its ${member} are no list`);
   if (member === 'writes' && told.length === 0) throw badInput(name, 'it would write, and does not say where');
@@ -393,6 +393,12 @@ function problemOf(scope: string): string | undefined {
 
 function invalid(name: string, what: string): EffectError {
   return new EffectError('invalid_tool', `The tool ${name} can't be used: ${what}.`, { evidence: { tool: name } });
+}
+
+/** Of code of a declaration, which may throw anything. */
+function threw(name: string, what: string, thrown: unknown): EffectError {
+  const cause = thrownOf(thrown);
+  return badInput(name, `${what}: ${cause instanceof Error ? cause.message : 'it threw what is no error'}`, cause);
 }
 
 function badInput(name: string, what: string, cause?: unknown): EffectError {

@@ -5,6 +5,7 @@ import { AssizeError, type ErrorDetails } from '#canon';
  * - `erased`: an entry has erased the answer; it is not asked again; evidence `{key, by}`, the entry's id.
  * - `bad_question`: the question can't be a key; evidence `{member, problem}` or the pointer of what is not JSON.
  * - `bad_answer`: a call answered with something that is not JSON; nothing was recorded; evidence `{key}`.
+ * - `asks_itself`: a question was asked by the call that answers it, itself or by others that wait for it; evidence `{key}`.
  * - `oracle_corrupt`: the store holds something else than a canonical answer under that key; evidence `{key}`.
  * - `bad_clock`: a test clock or a recorded one without an instant; evidence `{given}`.
  * - `bad_size`: a number of random bytes that is not whole or out of bounds; evidence `{size}`.
@@ -14,6 +15,7 @@ export type OracleErrorCode =
   | 'erased'
   | 'bad_question'
   | 'bad_answer'
+  | 'asks_itself'
   | 'oracle_corrupt'
   | 'bad_clock'
   | 'bad_size';

@@ -9,12 +9,14 @@ import {
   parseCanonical,
   refuseOtherCopy,
   requireForm,
+  thrownOf,
 } from '#canon';
 import { type Asked, faultOf, keepAttempt } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
 import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question, withinOf } from './question.ts';
 import type { OracleRow, OracleStore } from './store.ts';
+import { Answering } from './waiting.ts';
 
 /** A question with the way to answer it when the log has no answer yet. */
 export interface Asking extends Question {
@@ -46,7 +48,8 @@ export interface Oracle {
    * Everyone who asks the same gets the same answer: in one process while a call is under way, and across processes, where
    * what the store holds afterwards wins. Each asker gets a copy of its own. When `call`, `accept` or the store fails, no answer
    * was recorded, everyone who waits gets that error, and the next asker calls again.
-   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`, `oracle_corrupt`; what `call` and `accept` throw
+   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`, `asks_itself`, `oracle_corrupt`; what `call` and
+   * `accept` throw
    */
   ask(asking: Asking): Promise<Json>;
   /** As `ask`, with the key and hash that an observation needs. */
@@ -68,7 +71,7 @@ export function createOracle(options: OracleOptions): Oracle {
   requireForm(ORACLE_OPTIONS, options, 'options');
   refuseOtherCopy(options.store, 'The option store');
   const { store, clock, mode } = options;
-  const underWay = new Map<string, Promise<string>>();
+  const underWay = new Map<string, { readonly answering: Answering; readonly text: Promise<string> }>();
 
   const settle = async (key: string, question: FullQuestion, asking: Way): Promise<string> => {
     const known = await store.oracleGet(key);
@@ -96,7 +99,8 @@ export function createOracle(options: OracleOptions): Oracle {
       length = text.length;
       accept?.(answer);
       return text;
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrownOf(thrown);
       const outcome = length === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
       if (keepAttempts) {
         const refused = length === undefined ? {} : { length };
@@ -114,10 +118,12 @@ export function createOracle(options: OracleOptions): Oracle {
     const key = hashQuestion(question);
     let pending = underWay.get(key);
     if (pending === undefined) {
-      pending = settle(key, question, way).finally(() => underWay.delete(key));
+      const answering = new Answering(key);
+      const text = answering.run(() => settle(key, question, way)).finally(() => underWay.delete(key));
+      pending = { answering, text };
       underWay.set(key, pending);
     }
-    const text = await pending;
+    const text = await pending.answering.awaited(pending.text);
     return { value: parseCanonical(text, ORACLE_LIMITS), oracle_key: key, hash: hashText(text) };
   };
 

@@ -1,4 +1,4 @@
-import { copyJson, type Json } from '#canon';
+import { copyJson, type Json, thrownOf } from '#canon';
 import {
   type Call,
   DidNothing,
@@ -265,7 +265,7 @@ export class Calls {
     const failed = (error: unknown): never => {
       this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
       over();
-      throw error;
+      throw thrownOf(error);
     };
     const answered = (value: T): T => {
       over();
@@ -299,7 +299,7 @@ export class Calls {
       const said = await this.#bounded(effect, (call) => mitigate(copyJson(effect.input as Json), residue, call));
       return { mitigated: copyJson(said ?? null, { foreign: true }), residue };
     } catch (cause) {
-      const why = `what was left could not be mitigated: ${(cause as Error)?.message}`;
+      const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;
       // A blind sink would do again what has been undone.
       const said = whyOf(cause);
       if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });

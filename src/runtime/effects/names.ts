@@ -1,5 +1,5 @@
 import type { Name } from '#authority';
-import type { Json } from '#canon';
+import { type Json, thrownOf } from '#canon';
 import {
   badResolver,
   type Claim,
@@ -97,7 +97,8 @@ export class Names {
         () => resolver(text, { access, isPattern: !concrete, signal: limit.signal }),
         () => new Error(`nobody waited any longer than ${this.#callMs} ms`),
       );
-    } catch (cause) {
+    } catch (thrown) {
+      const cause = thrownOf(thrown);
       const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : 'it threw what is no error';
       throw badResolver(`${text} could not be resolved: ${why}`, { scope: text, cause, retryable: true });
     } finally {

@@ -1,3 +1,4 @@
+import { thrownOf } from '#canon';
 import { type Claim, EffectError, type Tool, type Work } from '#effects';
 import { badIntent, type ObservationInput, type ReadIntent, readIntent } from '../intent.ts';
 import type { Pivot, ToolUse } from './acting.ts';
@@ -342,7 +343,7 @@ async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promi
   try {
     return { failed: false, value: await branch.run(body) };
   } catch (error) {
-    return { failed: true, error };
+    return { failed: true, error: thrownOf(error) };
   }
 }
 

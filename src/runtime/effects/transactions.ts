@@ -1,4 +1,5 @@
 import { writId } from '#authority';
+import { thrownOf } from '#canon';
 import { type Claim, claimTexts, type EffectError, isLeft, nameClaim, type TransactionState } from '#effects';
 import { type CommitPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
@@ -170,7 +171,8 @@ export class Transactions {
       if (entering !== undefined) await entering;
       limit.unattend();
       done = { value, ruling: await this.#commit(options, tx, begun.run) };
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrownOf(thrown);
       await tx.holdings.end();
       await tx.end();
       if (isForTheLogToSay(error)) await effects.beginAnew(held);

@@ -1,4 +1,4 @@
-import { copyJson, type Json } from '#canon';
+import { copyJson, type Json, thrownOf } from '#canon';
 import {
   type Claim,
   claimTexts,
@@ -146,7 +146,8 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
 async function inHolding({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
   try {
     return await inTime(signal, make);
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrownOf(thrown);
     if (error instanceof EffectError || signal.aborted) throw error;
     const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its place refused it';
     const retryable = !(error instanceof DidNothing && error.isFinal);

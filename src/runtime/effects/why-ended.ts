@@ -1,14 +1,16 @@
-import { isAssizeError } from '#canon';
+import { isAssizeError, thrownOf } from '#canon';
 import { EffectError } from '#effects';
 import { isCauseCode } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 
 /** Why it has not begun: who has told it to stop knows why. */
-export function notBegun(cause: unknown): Error {
+export function notBegun(reason: unknown): Error {
+  const cause = thrownOf(reason);
   return isTimeout(cause) ? stopped(cause) : (cause as Error);
 }
 
-export function stopped(cause: unknown): Error {
+export function stopped(reason: unknown): Error {
+  const cause = thrownOf(reason);
   if (isAssizeError(cause, 'closed')) return cause;
   return new EffectError(
     'deadline',

@@ -51,6 +51,7 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   refuseOtherCopy: takes(canon.refuseOtherCopy, [{}, 'The thing']),
   requireMadeHere: takes(canon.requireMadeHere, [canon.madeHere({}), 'The thing']),
   setOwn: exempt(HOT),
+  thrownOf: takes((thrown) => canon.thrownOf(thrown), [1]),
   signBytes: takes(canon.signBytes, [bytes, privateKey]),
   signText: takes(canon.signText, ['entry', 'text', privateKey]),
   sortKeys: exempt(HOT),

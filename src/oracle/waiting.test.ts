@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MemoryStore } from '#stores';
+import { oddErrors } from '../../tests/support/odd-errors.ts';
+import { fixedClock } from './clock.ts';
+import { createOracle } from './oracle.ts';
+
+const clock = fixedClock('2026-03-23T09:00:00.000000Z', 1);
+const scope = { kind: 'memory', space: 's' } as const;
+
+/** Questions by number, and those that the call of each asks. */
+type Asks = readonly (readonly number[])[];
+
+const SIZE = 6;
+const asks = fc.array(fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: 3 }), { minLength: SIZE, maxLength: SIZE });
+
+/** Waits for all, also where one has failed: a call that did not would leave others behind that begin what has ended anew. */
+async function all(asked: readonly Promise<unknown>[]): Promise<void> {
+  for (const each of await Promise.allSettled(asked)) if (each.status === 'rejected') throw each.reason;
+}
+
+/** No answers, so that nobody waits for those who wait for ever. */
+async function turns(count: number): Promise<readonly never[]> {
+  for (let turn = 0; turn < count; turn++) await nextTurn();
+  return [];
+}
+
+/** Whether it comes to ask itself, or another that does. */
+function isEndless(of: Asks, from: number, above: readonly number[] = []): boolean {
+  return above.includes(from) || of[from]!.some((next) => isEndless(of, next, [...above, from]));
+}
+
+test('whoever comes to ask itself is told, nobody waits for ever, and all others are answered', async () => {
+  const met = { endless: 0, others: 0 };
+  const roots = fc.array(fc.nat(SIZE - 1), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(asks, roots, fc.boolean(), fc.nat(3), async (of, from, atOnce, later) => {
+      const store = new MemoryStore();
+      // Those of two processes are not waited for in one, and their calls still wait for each other.
+      const oracles = [0, 1].map(() => createOracle({ store, clock, mode: 'record' }));
+      const ask = (n: number): Promise<unknown> => {
+        const call = async () => {
+          await nextTurn();
+          if (atOnce) await all(of[n]!.map(ask));
+          else for (const next of of[n]!) await ask(next);
+          return n;
+        };
+        return oracles[n % 2]!.ask({ scope, request: n, call });
+      };
+      const begun = from.map(async (n, i) => {
+        await turns(i * later);
+        return ask(n).then(
+          (answer) => ({ n, answer }),
+          (error: { code: string }) => ({ n, code: error.code }),
+        );
+      });
+      const ended = await Promise.race([Promise.all(begun), turns(1_000)]);
+      expect(ended).toHaveLength(begun.length);
+      for (const each of ended) {
+        const endless = isEndless(of, each.n);
+        expect(each).toEqual({ n: each.n, ...(endless ? { code: 'asks_itself' } : { answer: each.n }) });
+        met[endless ? 'endless' : 'others']++;
+      }
+      // Nothing of it is left: what asks nothing more is answered.
+      for (let n = 0; n < SIZE; n++) expect(await oracles[n % 2]!.ask({ scope, request: n, call: () => n })).toBe(n);
+    }),
+    { numRuns: 300 },
+  );
+  expect(Math.min(met.endless, met.others)).toBeGreaterThan(50);
+});
+
+test('a question that its own call asks is refused by name', async () => {
+  const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
+  const ask = (): Promise<unknown> => oracle.ask({ scope, request: 'round', call: ask as never });
+  await expect(ask()).rejects.toMatchObject({
+    code: 'asks_itself',
+    message: expect.stringContaining('wait for itself'),
+  });
+});
+
+test('what was asked once and answered may be asked again by whatever its call has begun', async () => {
+  const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
+  const over = Promise.withResolvers<void>();
+  let later: Promise<unknown> | undefined;
+  const call = () => {
+    later = over.promise.then(() => oracle.ask({ scope, request: 'a', call: () => 2 }));
+    return 1;
+  };
+  expect(await oracle.ask({ scope, request: 'a', call })).toBe(1);
+  over.resolve();
+  expect(await later).toBe(1);
+});
+
+test.each(oddErrors())('where a call throws what can’t be looked at, it has failed: %s', async (_, odd) => {
+  const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
+  const call = () => {
+    throw odd;
+  };
+  const asked = oracle.ask({ scope, request: 'a', call, keepAttempts: true });
+  await expect(asked).rejects.toMatchObject({ message: 'what was thrown can’t be looked at' });
+  expect(await oracle.ask({ scope, request: 'a', call: () => 1 })).toBe(1);
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Tool } from '#effects';
+import type { Transaction } from '#runtime';
+import { oddErrors } from '../../../tests/support/odd-errors.ts';
+import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
+
+// Whatever is thrown, and wherever: what was done is undone, and who comes next goes on.
+
+const ODD = oddErrors();
+
+function toolsThrowing(thrown: unknown): readonly Tool[] {
+  const fail = (): never => {
+    throw thrown;
+  };
+  const keyed = { reversibility: 'reversible', sink: 'keyed' } as const;
+  const input = z.object({});
+  const common = { input, writes: ['test:x'], execute: () => null } as const;
+  const compensate = () => ({ undone: 'all' }) as const;
+  return [
+    declareTool({ name: 'fails.read', input, class: 'read', reads: ['test:x'], execute: fail }),
+    declareTool({
+      ...common,
+      name: 'fails.act',
+      class: { ...keyed, delivery: 'externalised' },
+      execute: fail,
+      compensate,
+    }),
+    declareTool({ ...common, name: 'fails.plan', class: { ...keyed, delivery: 'buffered' }, plan: fail, compensate }),
+    declareTool({
+      ...common,
+      name: 'fails.where',
+      class: { ...keyed, delivery: 'buffered' },
+      writes: fail,
+      compensate,
+    }),
+    declareTool({
+      ...common,
+      name: 'fails.later',
+      class: { ...keyed, delivery: 'buffered' },
+      execute: fail,
+      compensate,
+    }),
+    declareTool({
+      ...common,
+      name: 'fails.held',
+      class: { ...keyed, delivery: 'buffered' },
+      uncompensated: 'nothing is left',
+      together: {
+        at: {},
+        part: 1,
+        execute: fail,
+        hold: () => ({ execute: fail, read: fail, commit: fail, end: async () => undefined }),
+      },
+    }),
+    declareTool({
+      ...common,
+      name: 'fails.undo',
+      class: { ...keyed, delivery: 'externalised' },
+      compensate: fail,
+    }),
+  ];
+}
+
+type Body = (tx: Transaction, thrown: unknown) => unknown;
+
+const throwing = (thrown: unknown): never => {
+  throw thrown;
+};
+
+const NO_TEXT = { message: 'what was thrown can’t be looked at' };
+
+const PLACES: readonly (readonly [string, object, Body])[] = [
+  ['by the body', NO_TEXT, (_, thrown) => throwing(thrown)],
+  ['by the body later', NO_TEXT, async (_, thrown) => Promise.reject(thrown)],
+  ['by a part of it', NO_TEXT, (tx, thrown) => tx.nested(() => throwing(thrown), { retries: 2 })],
+  ['by who chooses', NO_TEXT, (tx, thrown) => tx.speculate([() => 1], () => throwing(thrown))],
+  [
+    'by all branches',
+    { code: 'no_branch', cause: NO_TEXT },
+    (tx, thrown) => tx.speculate([() => throwing(thrown)], () => 0),
+  ],
+  ['by a tool that reads', NO_TEXT, (tx) => tx.call('fails.read', {})],
+  ['by a tool that acts', { code: 'outcome_unknown', cause: NO_TEXT }, (tx) => tx.call('fails.act', {})],
+  ['by a tool that plans', NO_TEXT, (tx) => tx.call('fails.plan', {})],
+  ['by who says where it acts', { code: 'bad_input', cause: NO_TEXT }, (tx) => tx.call('fails.where', {})],
+  ['by who knows its names', { code: 'bad_resolver', cause: NO_TEXT }, (tx) => tx.expand({ writes: ['named:x'] })],
+  ['by a place that holds', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.held', {})],
+];
+
+describe.each(ODD)('where %s is thrown', (_, thrown) => {
+  test.each(PLACES)('%s, it is an error, all is undone, and who comes next goes on', async (_place, error, body) => {
+    const resolvers = { named: () => throwing(thrown) };
+    const { sink, trajectory, all } = await stage({ tools: toolsThrowing(thrown), around: { resolvers } });
+    const made = trajectory.transaction(all, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'a' });
+      await body(tx, thrown);
+      tx.propose(COUNT);
+    });
+    await expect(made).rejects.toMatchObject(error);
+    expect(sink.standing('a')).toBe(0);
+    // At another place: what a tool has lost there, a person looks at.
+    const next = await trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
+      await tx.call('reversible.buffered', { what: 'b' });
+      tx.propose(COUNT);
+    });
+    expect(next).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect(sink.standing('b')).toBe(1);
+  });
+
+  test.each([['fails.later'], ['fails.undo']])('by %s, it is an answer that was lost', async (name) => {
+    const { assize, trajectory, all } = await stage({ tools: toolsThrowing(thrown) });
+    const made = trajectory.transaction(all, async (tx) => {
+      await tx.call(name, {});
+      tx.propose({ ...COUNT, args: name === 'fails.undo' ? 'forbidden' : 'order' });
+    });
+    expect(await made).toMatchObject({ effects: 'person' });
+    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+  });
+
+  test('as the reason to stop, it is a deadline', async () => {
+    const { sink, trajectory, all } = await stage();
+    const stop = new AbortController();
+    const made = trajectory.transaction({ ...all, signal: stop.signal }, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'a' });
+      stop.abort(thrown);
+      await tx.call('reversible.externalised', { what: 'b' });
+    });
+    await expect(made).rejects.toMatchObject({ code: 'deadline', cause: NO_TEXT });
+    expect([sink.standing('a'), sink.standing('b')]).toEqual([0, 0]);
+  });
+});
