@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { attenuate, type Writ, writId } from '#authority';
 import { generateKeys } from '#canon';
@@ -202,6 +202,64 @@ test('K branches reserve K times, and what was undone of those that lost is spen
   const settled = (await entries(store)).filter(isSettlement).map((payload) => settlementArgs(payload)!);
   expect(settled.flatMap(({ discarded = [] }) => discarded.map(({ cost }) => cost))).toEqual([{ usd: 5 }, { usd: 5 }]);
   await checkTold(store, 't', []);
+});
+
+test('what undoing has cost is nobody else’s before the ledger says so, either', async () => {
+  const made = await world(8);
+  const { assize, store, trajectory, writ } = made;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await act(made, async (tx) => {
+    const undone = tx.nested(async (inner) => {
+      await inner.call('bank.charge', { what: 'a', undoing: 5 });
+      thrown();
+    });
+    await expect(undone).rejects.toBe(THROWN);
+  });
+  const spend = (letters: string) => trajectory.propose({ action: 'count', role: 'counter', args: letters, writ });
+  expect((await entries(store)).filter(isSettlement)).toEqual([]);
+  expect(await spend('four')).toMatchObject({ ruling: 'rejected', reason: 'budget_exhausted' });
+  expect(await spend('one')).toMatchObject({ ruling: 'committed' });
+  await assize.close();
+  expect(await leftOf(store, writ)).toBe(0);
+});
+
+test('what undoing has cost in many transactions is booked by one entry for each writ', async () => {
+  const made = await world(1_000);
+  const { assize, trajectory, store } = made;
+  const other = writFor('bob', { trajectory: 't', budget: { usd: 1_000 } });
+  const writs = [made.writ, other];
+  const spent = [0, 0];
+  await Promise.all(
+    Array.from({ length: 24 }, (_, n) =>
+      trajectory.transaction({ writ: writs[n % 2]!, writes: [`bank:${n}`] }, async (tx) => {
+        await tx.call('bank.note', { what: `${n}` });
+        const isDear = n % 3 !== 0;
+        if (isDear) spent[n % 2]! += n;
+        const undone = tx.nested(async (inner) => {
+          await inner.call(isDear ? 'bank.charge' : 'bank.note', { what: `${n}`, ...(isDear && { undoing: n }) });
+          thrown();
+        });
+        await expect(undone).rejects.toBe(THROWN);
+        tx.propose({ action: 'count', role: 'counter', args: '' });
+      }),
+    ),
+  );
+  await assize.recoverEffects();
+  expect(await Promise.all(writs.map((writ) => leftOf(store, writ)))).toEqual(spent.map((usd) => 1_000 - usd));
+  const settled = (await entries(store)).filter(isSettlement);
+  const bookings = settled.flatMap((payload) => undoingCostsOf(payload) ?? []);
+  expect(bookings).toHaveLength(2);
+  for (const [which, writ] of writs.entries()) {
+    const costs = Array.from({ length: 24 }, (_, n) => n).filter((n) => n % 2 === which && n % 3 !== 0);
+    const booked = bookings.find(({ writId: id }) => id === writId(writ))?.costs.map(({ usd }) => usd);
+    expect(booked?.toSorted((one, next) => one! - next!)).toEqual(costs);
+  }
+  // All others are told by themselves, as what is told with a cost is of the writ that pays for it.
+  expect(settled).toHaveLength(3);
+  await assize.close();
+  await checkTold(store, 't', []);
+  expect((await deepReplay(store, 't', { domains: [costly] })).differences).toEqual([]);
 });
 
 async function entries(store: MemoryStore) {

@@ -163,7 +163,7 @@ export class Held {
       const moved = await run.move(false);
       if (moved !== 'ended') kept = await keptClaims(run, this.ports.blob);
       end = moved;
-      if (moved === 'lacking') this.#lacking.set(run.epoch, run.length);
+      this.#noteLack(run, moved);
       // Who begins anew asks the log what became of this.
       if (run.state.phase === 'aborted') await run.settled();
     } finally {
@@ -175,6 +175,11 @@ export class Held {
     }
     if (end === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
     return end;
+  }
+
+  #noteLack({ epoch, length }: Run, end: Moved): void {
+    if (end === 'lacking') this.#lacking.set(epoch, length);
+    else this.#lacking.delete(epoch);
   }
 
   /** Nobody acts where it keeps claims. `again`: it is gone on with again after a while. */
@@ -276,7 +281,7 @@ export class Held {
       // Where the log can't be written from here on, the decision may stand in it, and nobody asks for the rest of it again.
       end = 'later';
       end = await this.#carryOut(run, resolution);
-      if (end === 'lacking') this.#lacking.set(epoch, run.length);
+      this.#noteLack(run, end);
       if (end !== 'ended') kept = await keptClaims(run, this.ports.blob);
     } finally {
       if (end === 'ended') coordination.end(epoch, run!.ended);
@@ -347,6 +352,7 @@ export class Held {
   /** Ends the tenure, whatever is under way: nothing more is written under it. */
   release(): Promise<void> {
     this.#stopWaiting();
+    this.ports.settling.end();
     return this.#place.release();
   }
 

@@ -24,6 +24,15 @@ export class Reserved {
     this.#transactions.set(transaction.epoch, transaction);
   }
 
+  /** Nothing of it changes any more: what is not booked yet is kept, where there is anything. */
+  ended(transaction: Reserving): void {
+    const { epoch, trajectoryId } = transaction;
+    if (!this.#transactions.has(epoch)) return;
+    const kept = transaction.reserved(false);
+    if (kept.length === 0) this.drop(epoch);
+    else this.add({ epoch, trajectoryId, reserved: () => kept });
+  }
+
   drop(epoch: number): void {
     this.#transactions.delete(epoch);
   }

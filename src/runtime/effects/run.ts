@@ -431,6 +431,7 @@ export class Run implements Reserving {
   #handOver(): void {
     const { settling } = this.#ports;
     const { row, blobs } = this.#log.handOver();
+    this.#ports.reserved.ended(this);
     const ending = this.#ending(row, blobs);
     if (this.state.phase === 'settled') settling.settled({ ...ending, entry: this.#entry as Hash });
     else {

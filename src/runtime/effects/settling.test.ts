@@ -244,6 +244,18 @@ describe('what has become of committed transactions', () => {
     expect(await openIn(store)).toEqual([]);
   });
 
+  test('is not tried any more once the runtime is closed, where nothing can be written', async () => {
+    const { assize, counts, transact } = await stage((_, n) => (n === 1 ? 'made' : 'refused'));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transact('a');
+    await afterPause();
+    await assize.close();
+    const then = { ...counts };
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(counts).toEqual(then);
+  });
+
   test('is told by whoever takes over, where it could not be; of whichever domain it is', async () => {
     const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
     await transact('a');

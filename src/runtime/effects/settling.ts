@@ -82,6 +82,7 @@ export class Settling {
   #timer: NodeJS.Timeout | undefined;
   /** When all that was to be told so far was tried. */
   #flushed: Promise<void> = Promise.resolve();
+  #isOver = false;
 
   constructor(store: EffectStore, fence: number, bookOf: (trajectoryId: string) => Book) {
     this.#store = store;
@@ -95,13 +96,20 @@ export class Settling {
     if (there === undefined) this.#waiting.set(ended.trajectoryId, [ended]);
     else there.push(ended);
     if (there !== undefined && there.length >= TOGETHER) void this.flush();
-    else this.#timer ??= setTimeout(() => void this.flush(), TOGETHER_MS);
+    else if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), TOGETHER_MS);
   }
 
   /** Tells what waits. Where that fails it waits on: for the next who is told of, or for whoever has the tenure then. */
   flush(): Promise<void> {
     this.#flushed = this.#flushed.then(() => this.#tell());
     return this.#flushed;
+  }
+
+  /** The tenure is over: what waits still is open in the log, for whoever has the next one. */
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /**
@@ -213,7 +221,7 @@ export class Settling {
   #wait(trajectoryId: string, all: readonly EndedCommit[]): void {
     this.#waiting.set(trajectoryId, [...all, ...(this.#waiting.get(trajectoryId) ?? [])]);
     // Also where nothing comes meanwhile.
-    this.#timer ??= setTimeout(() => void this.flush(), AGAIN_MS).unref();
+    if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), AGAIN_MS).unref();
   }
 
   /** `failed`: the ledger can't be read, or not be written now. @throws EffectError `tenure_lost` */
@@ -330,16 +338,25 @@ function pendingOf({ open }: Chain, id: Hash): readonly [Hash, EffectPendingPayl
   return undefined;
 }
 
-/** In parts that an entry can have. What undoing has cost counts against the writ of the entry, so that is by itself. */
+/** In parts that an entry can have. What undoing has cost counts against the writ of the entry, so that is by writ, and by itself. */
 function together(all: readonly EndedCommit[]): EndedCommit[][] {
+  const alike = new Map<Hash | undefined, EndedCommit[]>();
+  for (const ended of all) {
+    const writ = isDear(ended) ? ended.writId : undefined;
+    const there = alike.get(writ);
+    if (there === undefined) alike.set(writ, [ended]);
+    else there.push(ended);
+  }
+  return [...alike.values()].flatMap(parted);
+}
+
+/** Each of as many effects as an entry takes, or of one transaction. */
+function parted(all: readonly EndedCommit[]): EndedCommit[][] {
   const parts: EndedCommit[][] = [];
   let effects = 0;
-  let isApart = false;
   for (const ended of all) {
     effects += ended.effects.length;
-    const wasApart = isApart;
-    isApart = isDear(ended);
-    const part = effects > EFFECTS_MAX || isApart || wasApart ? undefined : parts.at(-1);
+    const part = effects > EFFECTS_MAX ? undefined : parts.at(-1);
     if (part === undefined) {
       parts.push([ended]);
       effects = ended.effects.length;
