@@ -103,3 +103,8 @@ function linesOf(bytes: Buffer): Buffer[] {
   }
   return lines;
 }
+
+/** The first so many lines, at least one, as what a sentence is about. */
+export function linesTo(last: number): string {
+  return last === 1 ? 'Line 1 was' : `Lines 1 to ${last} were`;
+}

@@ -122,7 +122,7 @@ test('names what waits and what ends it, with the lines, and what was read befor
   const undeclared = await extract([otto('allergy: soap'), otto('mood: bad')], '--authors', '--batch', '1', ...KEY);
   expect(undeclared).toMatchObject({ code: 2, out: '' });
   expect(undeclared.err).toMatch(
-    /mails\.jsonl, line 2: .* attempt 3 of 3: \/facts\/0\/predicate: no predicate "mood" is declared.*Lines 1 to 1 were read/,
+    /mails\.jsonl, line 2: .* attempt 3 of 3: \/facts\/0\/predicate: no predicate "mood" is declared.*Line 1 was read/,
   );
   const others = await extract([otto('allergy: soap')], '--subject', 'ida', '--subject', 'eve', ...KEY);
   expect(others.err).toContain('nothing may be said of this subject');

@@ -114,7 +114,6 @@ onClinics((begun) => {
     add('retraction.predicate', 'unknown_predicate', () =>
       memory.retract({ ...about, predicate: 'mood', valid: { from: first, to: second } }),
     );
-    add('space', 'bad_text', () => trajectory.memory({ space: 'e\u0301', writ }).assert(said));
     const { head, length } = trajectory;
     for (const [ask, argument, code] of wrong) {
       const error = await ask().then(
@@ -135,6 +134,31 @@ onClinics((begun) => {
     await expect(nothing.assert(said)).rejects.toMatchObject({ code: 'unknown_predicate' });
     expect(other.length).toBe(1);
     await assize.close();
+  });
+
+  test('a name that nothing can have is refused where it is looked for, and not found to be nothing', async () => {
+    const { assize, memory, trajectory } = await begun();
+    const name = 'e\u0301';
+    const at = { valid: day('2026-03-01'), system: day('2026-03-01') };
+    const fact = { subject: 'p7', predicate: 'drug', fact_id: 'a'.repeat(64), system_time_start: day('2026-03-01') };
+    const asked: (readonly [string, () => unknown])[] = [
+      ['space', () => assize.memory(name)],
+      ['space', () => trajectory.memory({ space: name, writ })],
+      ...(['subject', 'predicate'] as const).flatMap((member): typeof asked => [
+        [`query.${member}`, () => memory.recall({ [member]: name })],
+        [`query.${member}`, () => memory.recall({ [member]: name, text: 'tea' })],
+        [`query.${member}`, () => memory.history({ [member]: name })],
+        [`of.${member}`, () => memory.diff(at, at, { [member]: name })],
+        [`fact.${member}`, () => memory.explain({ ...fact, [member]: name })],
+      ]),
+    ];
+    for (const [argument, ask] of asked)
+      await expect((async () => ask())()).rejects.toMatchObject({
+        code: 'bad_argument',
+        evidence: { argument },
+        message: expect.stringContaining('composed form (NFC)'),
+      });
+    await expect(memory.diff(at, at, { subject: 7 } as never)).rejects.toMatchObject({ code: 'bad_argument' });
   });
 
   test('what can’t be said is a rejection on record where a model proposes it, or an action says it, under the same name', async () => {

@@ -108,7 +108,7 @@ export class MemoryView {
 
   /** `trajectoryId`: whose memory it is, where that may be a branch. */
   constructor(space: string, around: MemorySurroundings, trajectoryId?: string) {
-    requireForm(form.text, space, 'space');
+    requireForm(NAME, space, 'space');
     requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
     this.#trajectoryId = trajectoryId;
     this.space = space;
@@ -192,6 +192,7 @@ export class MemoryView {
     requireForm(form.object, from, 'from');
     requireForm(form.object, to, 'to');
     requireForm(OF_MEMBERS, of, 'of');
+    requireForm(form.members(OF), of, 'of');
     const rows = new Map<string, FactRow>();
     for (const point of [from, to]) {
       const { valid, system } = point;
@@ -313,6 +314,12 @@ const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
 const EMBED_OPTIONS = form.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
+/** As what is asserted is named: nothing is found by a name that nothing can have. */
+const NAME = form.of(
+  "a text in Unicode's composed form (NFC)",
+  (value) => typeof value === 'string' && value === value.normalize('NFC'),
+);
+const OF = { subject: form.optional(NAME), predicate: form.optional(NAME) };
 const OF_MEMBERS = form.only(['subject', 'predicate']);
 const HISTORY_MEMBERS = form.only(['subject', 'predicate', 'kind', 'limit']);
 const QUERY_MEMBERS = form.only([
@@ -320,8 +327,7 @@ const QUERY_MEMBERS = form.only([
   ...['text', 'by', 'signal', 'limit'],
 ]);
 const QUERY = form.members({
-  subject: form.optional(form.text),
-  predicate: form.optional(form.text),
+  ...OF,
   valid: form.optional(form.text),
   system: form.optional(form.text),
   kind: form.optional(form.text),
@@ -333,8 +339,8 @@ const QUERY = form.members({
 });
 
 const FACT = form.members({
-  subject: form.text,
-  predicate: form.text,
+  subject: NAME,
+  predicate: NAME,
   fact_id: form.text,
   system_time_start: form.text,
 });

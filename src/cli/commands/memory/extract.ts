@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { type Authority, authorityIn, type BelievingOptions, changedBy, withAuthority } from '../../believing.ts';
 import { counted } from '../../counted.ts';
 import { CliError, EXIT } from '../../errors.ts';
-import { type LinesFile, openLines } from '../../input-file.ts';
+import { type LinesFile, linesTo, openLines } from '../../input-file.ts';
 import { loadModel } from '../../model.ts';
 import { describedNotCommitted, type NotCommitted, printNotCommitted } from '../../not-committed.ts';
 import { count, positive, repeatable, share, withSharedOptions } from '../../options.ts';
@@ -187,7 +187,7 @@ async function naming(
     if (!isAssizeError(error) || error.code === 'oracle_corrupt') throw error;
     const { message } = error.evidence as { readonly message?: number };
     const place = error instanceof CliError ? '' : `${file.at(first + (message ?? 0))}: `;
-    const before = first === 1 ? 'Nothing was said' : `Lines 1 to ${first - 1} were read, and nothing after them`;
+    const before = first === 1 ? 'Nothing was said' : `${linesTo(first - 1)} read, and no others`;
     throw new CliError('bad_input', `${place}${error.message.replace(/\.$/, '')}. ${before}.`, {
       cause: error,
       evidence: error.evidence,

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { authorityIn, type BelievingOptions, changedBy, requirePredicate, withAuthority } from '../../believing.ts';
 import { counted } from '../../counted.ts';
 import { CliError, EXIT } from '../../errors.ts';
-import { type LinesFile, openLines } from '../../input-file.ts';
+import { type LinesFile, linesTo, openLines } from '../../input-file.ts';
 import { describedNotCommitted, linesOf, type NotCommitted, printNotCommitted } from '../../not-committed.ts';
 import { positive, withSharedOptions } from '../../options.ts';
 import { INSTANT_HELP, instantOf } from '../../periods.ts';
@@ -242,7 +242,7 @@ const ENDED = 'it ends in the past, and begins now; say with from since when it 
 
 /** That a line is wrong, and what was written before its batch, which begins with the line `first`. */
 function wrongLine(line: number, first: number, error: AssizeError): CliError {
-  const before = first === 1 ? 'Nothing was written' : `Lines 1 to ${first - 1} were proposed, and nothing after them`;
+  const before = first === 1 ? 'Nothing was written' : `${linesTo(first - 1)} proposed, and no others`;
   return new CliError('bad_input', `${error.message.replace(/\.$/, '')}. ${before}.`, {
     evidence: { line },
     cause: error,
