@@ -37,7 +37,7 @@ test('whoever comes to ask itself is told, nobody waits for ever, and all others
   await fc.assert(
     fc.asyncProperty(asks, roots, fc.boolean(), fc.nat(3), async (of, from, atOnce, later) => {
       const store = new MemoryStore();
-      // Those of two processes are not waited for in one, and their calls still wait for each other.
+      // Two of them share nothing that is under way, and their calls still wait for each other.
       const oracles = [0, 1].map(() => createOracle({ store, clock, mode: 'record' }));
       const ask = (n: number): Promise<unknown> => {
         const call = async () => {

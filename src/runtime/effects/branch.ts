@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { copyJson, type Json } from '#canon';
 import { type Claim, EffectError, type HeldCall, type Planned, type Tool } from '#effects';
 import type { Cost } from '#kernel';
 import type { ObservationInput, ReadIntent } from '../intent.ts';
@@ -173,7 +173,7 @@ export class Branch {
 }
 
 function shown({ tool, input }: Planned[number]): Planned[number] {
-  return Object.freeze({ tool, input: frozen(input) });
+  return Object.freeze({ tool, input: frozen(copyJson(input)) });
 }
 
 function frozen(value: Json): Json {
