@@ -130,8 +130,9 @@ export class Branch {
     return this.pivot ?? (this.#parent === undefined ? undefined : this.#parent.firstPivot);
   }
 
-  holds(at: object, call: HeldCall): void {
-    this.#heldCalls.push({ at, call });
+  /** What was done at a place: frozen, as it is told of there with each call that follows, and may have to be done again. */
+  holds(at: object, { input, told, ...call }: HeldCall): void {
+    this.#heldCalls.push({ at, call: Object.freeze({ ...call, input: frozen(input), told: frozen(told) }) });
   }
 
   /** What was done at a place by now, in the order of the calls, with what it is a branch of. */

@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import { copyJson, type Json } from '#canon';
 import {
   type EffectClass,
   type EffectPhase,
@@ -63,10 +63,14 @@ export function isToldFirst({ reversibility, sink }: EffectClass): boolean {
   return sink === 'blind' || reversibility === 'irreversible';
 }
 
-/** What is left of what was undone; undefined for nothing. @throws TypeError where a tool does not say whether it was */
+/**
+ * What is left of what was undone; undefined for nothing.
+ *
+ * @throws TypeError where a tool does not say whether it was; CanonError where what it says is left is no JSON
+ */
 export function residueOf(tool: string, said: Undone): Json | undefined {
   if (said?.undone === 'all') return undefined;
-  if (said?.undone === 'partly' && said.residue !== undefined) return said.residue;
+  if (said?.undone === 'partly' && said.residue !== undefined) return copyJson(said.residue, { foreign: true });
   throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
 }
 

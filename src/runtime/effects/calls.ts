@@ -296,7 +296,9 @@ export class Calls {
   async #mitigated(effect: Called, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
     if (mitigate === undefined) return residue;
     try {
-      const said = await this.#bounded(effect, (call) => mitigate(copyJson(effect.input as Json), residue, call));
+      const said = await this.#bounded(effect, (call) =>
+        mitigate(copyJson(effect.input as Json), copyJson(residue), call),
+      );
       return { mitigated: copyJson(said ?? null, { foreign: true }), residue };
     } catch (cause) {
       const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;

@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#canon';
-import { DidNothing, declareTool, type HeldCall, type Together, type TogetherCall, type Tool } from '#effects';
+import {
+  DidNothing,
+  declareTool,
+  type HeldCall,
+  readTransaction,
+  type Together,
+  type TogetherCall,
+  type Tool,
+} from '#effects';
 import { defineDomain } from '#kernel';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { codeOf, stage } from '../../../tests/support/transaction-stage.ts';
+import { readSalted } from './quarantine.ts';
 
 type Change = (value: unknown) => void;
 type Body = (tx: Transaction, change: Change) => Promise<void>;
@@ -75,11 +84,11 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
     input,
     compensate: (given: unknown, result: unknown) => {
       note('undo', given, result);
-      return { undone: 'partly', residue: { of: [1, 2] } } as const;
+      return { undone: 'partly', residue: answer({ of: [1, 2] }) as Json } as const;
     },
     mitigate: (given: unknown, residue: unknown) => {
       note('mitigate', given, residue);
-      return null;
+      return answer({ mailed: [1, 2] });
     },
   };
   const at = {};
@@ -92,6 +101,8 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
     (what: string) =>
     async (before: readonly HeldCall[], { input: of }: TogetherCall) => {
       given.push(structuredClone([what, held(before)]));
+      for (const { input: of, told } of before)
+        for (const kept of [of, of.of, told, (told as any).of]) expect(Object.isFrozen(kept)).toBe(true);
       note(what, of);
       return answer({ of: [3, 4] });
     };
@@ -196,11 +207,18 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
 /** What its tools were given, and what the ledger has, where each changes all that it gets and has given, or nothing. */
 async function outcomeOf(change: Change, body: Body, more: Partial<TransactionOptions>): Promise<Json> {
   const { tools, given } = toolsOf(change);
-  const { trajectory, all } = await stage({ tools, domain: sum, around: { resolvers: { test: (name) => [name] } } });
+  const { trajectory, all, store } = await stage({
+    tools,
+    domain: sum,
+    around: { resolvers: { test: (name) => [name] } },
+  });
   const made = await codeOf(trajectory.transaction({ ...all, ...more }, (tx) => body(tx, change)));
   const { action, observations } =
     typeof made === 'string' ? ({} as never) : JSON.parse((made as any).ruling.entry.payload);
-  return { given, action, observations, failed: typeof made === 'string' ? made : null } as Json;
+  const residues: (Json | undefined)[] = [];
+  for (const { residue } of readTransaction((await store.effectsOf(1))!).effects)
+    if (residue !== undefined) residues.push(await readSalted((hash) => store.blob(hash), residue));
+  return { given, action, observations, residues, failed: typeof made === 'string' ? made : null } as Json;
 }
 
 const at = (name: string) => ({ at: name, of: [1, 2, 3] });

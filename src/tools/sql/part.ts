@@ -17,7 +17,7 @@ export interface SqlPartOptions {
   readonly isPassing?: ((error: unknown) => boolean) | undefined;
 }
 
-/** What one tool does in transactions that may be of several. */
+/** What one tool does in transactions that may be of several. It may be done again: each time what it is declared by gets a copy. */
 export class SqlPart {
   readonly #options: SqlPartOptions;
 
@@ -30,17 +30,17 @@ export class SqlPart {
   }
 
   /** Runs its statements, outside of a transaction; what it answers. */
-  read(connection: SqlConnection, input: unknown, signal: AbortSignal): Promise<Json> {
+  read(connection: SqlConnection, input: Json, signal: AbortSignal): Promise<Json> {
     return this.#answer((statements) => runAll(connection, statements, this.#with(signal)), input);
   }
 
   /** The same in one. @throws TransactionEnded where it isn't there any more then */
-  answer(connection: SqlConnection, input: unknown, signal: AbortSignal): Promise<Json> {
+  answer(connection: SqlConnection, input: Json, signal: AbortSignal): Promise<Json> {
     return this.#answer((statements) => runAll(stillOpen(connection), statements, this.#with(signal)), input);
   }
 
   /** The key goes first: of two who do the same at once, one waits there. Where `told` is given, it has to answer that. */
-  work(input: unknown, call: Call, told?: Json): SqlWork {
+  work(input: Json, call: Call, told?: Json): SqlWork {
     return {
       call,
       isPassing: (error) => this.isPassing(error),
@@ -55,14 +55,18 @@ export class SqlPart {
   }
 
   /** Where the database has nothing of it, there is nothing to undo. */
-  undoing(input: unknown, result: Json, call: Call): SqlWork {
+  undoing(input: Json, result: Json, call: Call): SqlWork {
     return {
       call,
       isPassing: (error) => this.isPassing(error),
       lock: (rows) => rows.lock(call.key),
       isDone: (found) => found === undefined || found.isUndone,
       make: async (connection, rows) => {
-        await runAll(stillOpen(connection), this.#options.undo!(input, result), this.#with(call.signal));
+        await runAll(
+          stillOpen(connection),
+          this.#options.undo!(copyJson(input), copyJson(result)),
+          this.#with(call.signal),
+        );
         await rows.undo(call.key);
       },
     };
@@ -80,13 +84,10 @@ export class SqlPart {
     }
   }
 
-  async #answer(
-    run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>,
-    input: unknown,
-  ): Promise<Json> {
+  async #answer(run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>, input: Json): Promise<Json> {
     const { statements, result } = this.#options;
-    const found = await run(statements(input));
-    return copyJson(result?.(found, input) ?? null, { foreign: true });
+    const found = await run(statements(copyJson(input)));
+    return copyJson(result?.(found, copyJson(input)) ?? null, { foreign: true });
   }
 
   #with(signal: AbortSignal): Parameters<typeof runAll>[2] {

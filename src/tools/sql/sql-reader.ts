@@ -55,7 +55,7 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     ...(sensitive === undefined ? {} : { sensitive }),
     ...(parallel === undefined ? {} : { parallel }),
     ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
-    execute: async (given: unknown, { signal }: Call) => {
+    execute: async (given: any, { signal }: Call) => {
       const use = await used(database, 'read');
       try {
         return await part.read(use.connection, given, signal);
