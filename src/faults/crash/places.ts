@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Where a store of processes is that are killed. */
 export interface Place extends AsyncDisposable {
   readonly url: string;
+  /** Another one with all that is there, which nobody has open meanwhile. Missing where there is no way to copy it. */
+  copy?(): Promise<Place>;
 }
 
-/** A file in a folder, which is gone when it is disposed of. */
-export async function sqlitePlace(): Promise<Place> {
+/** A file in a folder, with all that the folder `from` has, which is gone when it is disposed of. */
+export async function sqlitePlace(from?: string): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), 'assize-crash-windows-'));
+  if (from !== undefined) await cp(from, folder, { recursive: true });
   return {
     url: `sqlite:${join(folder, 'store.db')}`,
+    copy: () => sqlitePlace(folder),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
 }

@@ -13,16 +13,20 @@ export interface Arrival {
 
 /** Sinks of tools of other processes: what came is read off here, and nowhere else. */
 export class Sinks {
-  readonly log: Arrival[] = [];
+  readonly log: Arrival[];
   readonly #sort: Sink;
-  readonly #seen = new Set<string>();
-  readonly #stands = new Set<string>();
+  readonly #seen: Set<string>;
+  readonly #stands: Set<string>;
   readonly #server: Server;
   /** Told of what was done before it is answered; what it gives true for is never answered. */
   #silent: (arrival: Arrival) => boolean = () => false;
 
-  constructor(sort: Sink) {
+  /** With what came to `before`. */
+  constructor(sort: Sink, before?: Sinks) {
     this.#sort = sort;
+    this.log = [...(before?.log ?? [])];
+    this.#seen = new Set(before === undefined ? [] : before.#seen);
+    this.#stands = new Set(before === undefined ? [] : before.#stands);
     this.#server = createServer(async (request, response) => {
       let text = '';
       for await (const chunk of request) text += chunk;
@@ -46,6 +50,11 @@ export class Sinks {
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, 'close');
+  }
+
+  /** Others of the same sort, to which the same has come. */
+  copy(): Sinks {
+    return new Sinks(this.#sort, this);
   }
 
   /** Says no more to whom this is true of. */

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { EffectError, type Sink, type Tool } from 'assize/effects';
 import { openStore } from 'assize/stores';
 import { breath, type Cell, partOf, type Table } from 'assize/tables';
+import { type Beginning, killed } from '../crash/kill.ts';
 import { type Place, postgresPlace, sqlitePlace } from '../crash/places.ts';
-import { AT_SINK, isOfUndoing, type Life, POINTS, type Point, type Recovery } from '../crash/points.ts';
+import { isOfUndoing, POINTS, type Point } from '../crash/points.ts';
+import { type Killing, Remains } from '../crash/remains.ts';
 import { type At, Shop, toolsOf } from '../crash/shop.ts';
-import { type Arrival, Sinks } from '../crash/sinks.ts';
+import type { Sinks } from '../crash/sinks.ts';
 import { STEPS, type Step, Stepping } from '../crash/steps.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
@@ -35,9 +34,7 @@ export const crashWindowsPostgres: Experiment = {
 };
 
 /** Where a process is killed, and where the one that recovers from that. */
-interface Window {
-  readonly point: Point;
-  readonly sink: Sink;
+interface Window extends Killing {
   readonly again?: Step;
 }
 
@@ -56,19 +53,31 @@ interface Outcome extends Window {
 
 async function tablesOf(running: Running, where: string, newPlace: () => Promise<Place>): Promise<Table[]> {
   await using cache = await openScratch();
+  // What is recovered in more than one way is left once.
+  await using kept = new AsyncDisposableStack();
+  const remains = new Map<string, Remains>();
+  const outcomeOf = async (window: Window, { signal }: Running): Promise<Outcome> => {
+    const beginning = { signal, compiled: cache.path };
+    const name = `${window.point}, ${window.sink}`;
+    const known = remains.get(name);
+    await using left = (await known?.copy()) ?? (await Remains.of(window, newPlace, beginning));
+    const copy = known === undefined ? await left.copy() : undefined;
+    if (copy !== undefined) remains.set(name, kept.use(copy));
+    return await recoveredFrom(left, window, beginning);
+  };
+  const outcomesOf = (part: Running, of: readonly Window[]): Promise<Outcome[]> =>
+    inTurns(part, of, (window) => outcomeOf(window, part));
   const windows = someOf(
     POINTS.flatMap((point) => SINKS.map((sink): Window => ({ point, sink }))),
     1,
     running,
   );
-  const killed = (part: Running, of: readonly Window[]): Promise<Outcome[]> =>
-    inTurns(part, of, (window) => killedIn(window, { signal: part.signal, newPlace, compiled: cache.path }));
-  const once = await killed(partOf(running, 0, 2), windows);
+  const once = await outcomesOf(partOf(running, 0, 2), windows);
   const steps = once
     .flatMap(({ point, sink, steps: all }) => all.map((again): Window & { again: Step } => ({ point, sink, again })))
     // So that those that are left out are of all sorts alike.
     .sort((a, b) => STEPS.indexOf(a.again.kind) - STEPS.indexOf(b.again.kind));
-  const again = await killed(partOf(running, 1, 2), someOf(steps, Math.min(1, TWICE / steps.length), running));
+  const again = await outcomesOf(partOf(running, 1, 2), someOf(steps, Math.min(1, TWICE / steps.length), running));
   const shared = {
     source: 'Crash windows (§3.3)',
     columns: ['twice', 'lost', 'blocked', ...SINKS.map((sink) => `left, ${sink}`)],
@@ -145,11 +154,8 @@ function cellsOf(outcomes: readonly Outcome[]): Cell[] {
 /** In a cell for which nothing was done. */
 const NONE = '–';
 
-export interface KillingOptions {
-  readonly signal: AbortSignal;
+export interface KillingOptions extends Beginning {
   readonly newPlace?: () => Promise<Place>;
-  /** A folder in which processes keep for each other what they have compiled. */
-  readonly compiled?: string | undefined;
   /** Those of whoever recovers and lives. */
   readonly tools?: typeof toolsOf;
 }
@@ -157,58 +163,29 @@ export interface KillingOptions {
 /** Kills a process there, and perhaps the next one, and looks what its sinks have when another one has recovered with these tools. */
 export async function killedIn(
   window: Window,
-  { signal, newPlace = sqlitePlace, compiled, tools = toolsOf }: KillingOptions,
+  { newPlace = sqlitePlace, ...options }: KillingOptions,
+): Promise<Outcome> {
+  await using remains = await Remains.of(window, () => newPlace(), options);
+  return await recoveredFrom(remains, window, options);
+}
+
+async function recoveredFrom(
+  { place: { url }, sinks }: Remains,
+  window: Window,
+  { tools = toolsOf, ...beginning }: Omit<KillingOptions, 'newPlace'>,
 ): Promise<Outcome> {
   const { point, sink, again } = window;
-  const sinks = new Sinks(sink);
   const port = await sinks.listen();
   try {
-    await using place = await newPlace();
-    const { url } = place;
-    await Shop.create(url);
-    const lives = { sinks, signal, compiled };
-    const at = AT_SINK[point];
-    await killed(
-      'victim',
-      { url, port, sink, point },
-      (arrival) => arrival.did === at?.did && arrival.tool === at.tool,
-      lives,
-    );
     if (again !== undefined) {
       let calls = 0;
       const isByTheSink = again.kind === 'while the sink does that';
-      await killed('recoverer', { url, port, sink, step: again }, () => ++calls === again.nth && isByTheSink, lives);
+      const isAtSink = (): boolean => ++calls === again.nth && isByTheSink;
+      await killed('recoverer', { url, port, sink, step: again }, { sinks, isAtSink }, beginning);
     }
     return { ...window, ...(await recovered(url, sinks, (at) => tools(port, sink, at), point)) };
   } finally {
     await sinks.close();
-  }
-}
-
-/** A process of its own, to its death. `isAtSink`: whether it is killed when that has come to a sink, before it is answered. */
-async function killed<Program extends 'victim' | 'recoverer'>(
-  program: Program,
-  argument: Program extends 'victim' ? Life : Recovery,
-  isAtSink: (arrival: Arrival) => boolean,
-  { sinks, signal, compiled }: Pick<KillingOptions, 'signal' | 'compiled'> & { readonly sinks: Sinks },
-): Promise<void> {
-  signal.throwIfAborted();
-  const args = [beginFile(), JSON.stringify(argument), program, ...(compiled === undefined ? [] : [compiled])];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  sinks.silentTo((arrival) => isAtSink(arrival) && child.kill('SIGKILL'));
-  const stop = (): void => void child.kill('SIGKILL');
-  signal.addEventListener('abort', stop);
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk;
-  });
-  try {
-    const [code, by] = (await once(child, 'close')) as [number | null, string | null];
-    signal.throwIfAborted();
-    if (by !== 'SIGKILL') throw new Error(`The process ended with ${code} and was not killed: ${said}`);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    sinks.silentTo(() => false);
   }
 }
 
@@ -250,10 +227,4 @@ async function placed(shop: Shop, order: string): Promise<string> {
     if (error instanceof EffectError && error.code === 'resource_in_doubt') return error.code;
     throw error;
   }
-}
-
-/** The program beside: a source in the repository, JavaScript in the package. */
-function beginFile(): string {
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-  return fileURLToPath(new URL(`../crash/begin${extension}`, import.meta.url));
 }
