@@ -7,6 +7,10 @@ interface Written {
   readonly value: number;
 }
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const PLACE = z.strictObject({ name: z.string() });
+const CHANGE = z.strictObject({ name: z.string(), value: z.number() });
+
 /** Numbers by name that agents share, and a log of what was written to them. What was never written is 0. */
 export class Cells {
   readonly tools: readonly Tool[];
@@ -31,7 +35,7 @@ export class Cells {
   #get(): Tool {
     return declareTool({
       name: 'cells.get',
-      input: z.strictObject({ name: z.string() }),
+      input: PLACE,
       class: 'read',
       reads: ['cell:{name}'],
       execute: async ({ name }) => {
@@ -44,7 +48,7 @@ export class Cells {
   #set(): Tool {
     return declareTool({
       name: 'cells.set',
-      input: z.strictObject({ name: z.string(), value: z.number() }),
+      input: CHANGE,
       class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
       writes: ['cell:{name}'],
       execute: async ({ name, value }) => {

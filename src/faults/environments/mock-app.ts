@@ -35,6 +35,10 @@ interface Row {
   readonly key: string;
 }
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const FILLED = z.strictObject({ name: z.string(), value: z.string() });
+const SUBMITTED = z.strictObject({ row: z.string() });
+
 export class MockApp implements Environment {
   readonly tools: readonly Tool[];
   readonly #steps: readonly Step[];
@@ -88,7 +92,7 @@ export class MockApp implements Environment {
   #fill(): Tool {
     return declareTool({
       name: 'app.fill',
-      input: z.strictObject({ name: z.string(), value: z.string() }),
+      input: FILLED,
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' },
       writes: ({ name }) => [`app:fields:${name.replaceAll(' ', '-')}`],
       execute: ({ name, value }, { key }) => {
@@ -110,7 +114,7 @@ export class MockApp implements Environment {
   #submit(): Tool {
     return declareTool({
       name: 'app.submit',
-      input: z.strictObject({ row: z.string() }),
+      input: SUBMITTED,
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' },
       writes: ({ row }) => [`app:rows:${row.replaceAll(' ', '-')}`],
       execute: ({ row }, { key }) => {

@@ -30,6 +30,9 @@ export function registersTask(name: string, count: number): Task {
   };
 }
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const WRITTEN = z.strictObject({ name: z.string(), value: z.string() });
+
 export class Registers implements Environment {
   readonly tools: readonly Tool[];
   readonly #count: number;
@@ -74,7 +77,7 @@ export class Registers implements Environment {
   #write(): Tool {
     return declareTool({
       name: 'registers.write',
-      input: z.strictObject({ name: z.string(), value: z.string() }),
+      input: WRITTEN,
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' },
       writes: ['register:{name}'],
       execute: ({ name, value }, { key }) => {

@@ -7,6 +7,9 @@ interface Put {
   readonly key: string;
 }
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const PUT = z.strictObject({ place: z.string(), by: z.string() });
+
 /** A store that branches share. Whoever looks sees what stands there then; what was overwritten can be put back. */
 export class Shelf {
   /** How often a branch has written over what another had put there that was not settled yet. */
@@ -54,7 +57,7 @@ export class Shelf {
   tool(delivery: Delivery): Tool {
     return declareTool({
       name: 'shelf.put',
-      input: z.strictObject({ place: z.string(), by: z.string() }),
+      input: PUT,
       class: { reversibility: 'reversible', delivery, sink: 'queryable' },
       writes: ['shelf:{place}'],
       parallel: true,

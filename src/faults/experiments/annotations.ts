@@ -150,6 +150,11 @@ async function worked({ transact }: Stage, world: World, agent: Agent, thinks: (
   }
 }
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const COUNTER = z.strictObject({ item: z.string(), who: z.string() });
+const COUNTED = z.strictObject({ item: z.string(), who: z.string(), value: z.int() });
+const PERSON = z.strictObject({ who: z.string() });
+
 /** Counters, bookings and mails, as their sinks have them. */
 class World {
   readonly #counters = new Map<string, number>();
@@ -182,14 +187,14 @@ class World {
     this.#tools = [
       declareTool({
         name: 'counter.read',
-        input: z.strictObject({ item: z.string(), who: z.string() }),
+        input: COUNTER,
         class: 'read',
         reads: [scope],
         execute: ({ item }) => this.#counters.get(item) ?? 0,
       }),
       declareTool({
         name: 'counter.write',
-        input: z.strictObject({ item: z.string(), who: z.string(), value: z.int() }),
+        input: COUNTED,
         class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
         writes: [scope],
         execute: ({ item, value }) => {
@@ -200,7 +205,7 @@ class World {
       }),
       declareTool({
         name: 'room.book',
-        input: z.strictObject({ who: z.string() }),
+        input: PERSON,
         class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
         writes: ['room:{who}'],
         execute: ({ who }, { key }) => {
@@ -217,7 +222,7 @@ class World {
   #mail(isWrong: boolean): Tool {
     const shared = {
       name: 'mail.send',
-      input: z.strictObject({ who: z.string() }),
+      input: PERSON,
       writes: ['mail:{who}'],
       execute: ({ who }: { readonly who: string }) => {
         this.#sent.push(who);
@@ -286,7 +291,7 @@ const DECLARED: ToolDeclaration = {
 function refusalsTable(): Table {
   const sound: ToolSpec = {
     name: 'room.book',
-    input: z.strictObject({ who: z.string() }),
+    input: PERSON,
     class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
     writes: ['room:{who}'],
     execute: () => null,

@@ -120,6 +120,9 @@ async function aborted({ transact }: Stage): Promise<void> {
   }
 }
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const MADE = z.strictObject({ n: z.int() });
+
 /** Where things are made, and taken away as well as it goes; what stands is read off its own log. */
 class Sink {
   readonly tool: Tool;
@@ -130,7 +133,7 @@ class Sink {
   constructor(sort: Sort, fails: (n: number, attempt: number) => boolean) {
     this.tool = declareTool({
       name: 'thing.make',
-      input: z.strictObject({ n: z.int() }),
+      input: MADE,
       class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
       writes: ['thing:{n}'],
       execute: (_, { key }) => {

@@ -7,6 +7,10 @@ export type PostFault = 'exception' | 'lost before' | 'lost after' | 'hang' | 'f
 
 export const POST_FAULTS: readonly PostFault[] = ['exception', 'lost before', 'lost after', 'hang', 'final refusal'];
 
+// Once for all that are made: what checks an input is compiled with its schema.
+const MESSAGE = z.strictObject({ message: z.string() });
+const RESERVED = z.strictObject({ place: z.string() });
+
 /** A sink of messages that are never taken back, and of reservations that may be, with a log of its own of what it took. */
 export class PostBox {
   readonly sort: Sink;
@@ -47,7 +51,7 @@ export class PostBox {
   #send(): Tool {
     return declareTool({
       name: 'post.send',
-      input: z.strictObject({ message: z.string() }),
+      input: MESSAGE,
       class: { reversibility: 'irreversible', delivery: this.#delivery, sink: this.sort },
       writes: ['post:messages:{message}'],
       execute: ({ message }, { key }) => {
@@ -65,7 +69,7 @@ export class PostBox {
   #reserve(): Tool {
     return declareTool({
       name: 'post.reserve',
-      input: z.strictObject({ place: z.string() }),
+      input: RESERVED,
       class: { reversibility: 'reversible', delivery: 'externalised', sink: this.sort },
       writes: ['post:places:{place}'],
       execute: (_, { key }) => void this.#reserved.add(key),
