@@ -7,7 +7,7 @@ import type { ObservationInput, ProposalInput } from '../intent.ts';
 import type { Ruling } from '../ruling.ts';
 import type { WritChain } from '../writs.ts';
 import type { BelievedPlace } from './find-believed.ts';
-import { type Declaring, requireSayable } from './sayable.ts';
+import { type Declaring, sayable } from './sayable.ts';
 import { type MemorySurroundings, MemoryView } from './view.ts';
 
 /** Where something is remembered, and by whose authority. */
@@ -91,7 +91,7 @@ export class Memory extends MemoryView {
   async assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
     requireForm(form.list(form.object), claims, 'claims');
     return this.#say(
-      claims.map((claim, i) => this.#sayable({ ...claim, verb: 'assert', space: this.space }, `claims.${i}`)),
+      claims.map((claim, i) => this.#sayable('assert', claim, `claims.${i}`)),
       options,
     );
   }
@@ -104,13 +104,13 @@ export class Memory extends MemoryView {
    */
   async wasAsserted(claim: AssertInput): Promise<boolean> {
     requireForm(form.object, claim, 'claim');
-    return this.#acts.has(this.#sayable({ ...claim, verb: 'assert', space: this.space }, 'claim'));
+    return this.#acts.has(this.#sayable('assert', claim, 'claim'));
   }
 
   /** From then on it is so; until then what was believed stays so. @throws as `assertMany` */
   async change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, change, 'change');
-    return this.#say([this.#sayable({ ...change, verb: 'change', space: this.space }, 'change')], options);
+    return this.#say([this.#sayable('change', change, 'change')], options);
   }
 
   /**
@@ -120,13 +120,13 @@ export class Memory extends MemoryView {
    */
   async correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, correction, 'correction');
-    return this.#say([this.#sayable({ ...correction, verb: 'correct', space: this.space }, 'correction')], options);
+    return this.#say([this.#sayable('correct', correction, 'correction')], options);
   }
 
   /** In that period it is not believed; it remains as of before. @throws as `assertMany` */
   async retract(retraction: RetractInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, retraction, 'retraction');
-    return this.#say([this.#sayable({ ...retraction, verb: 'retract', space: this.space }, 'retraction')], options);
+    return this.#say([this.#sayable('retract', retraction, 'retraction')], options);
   }
 
   /**
@@ -146,9 +146,8 @@ export class Memory extends MemoryView {
     return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
   }
 
-  #sayable<Said extends Saying>(saying: Said, argument: string): Said {
-    requireSayable(saying, this.#acts.domain, argument);
-    return saying;
+  #sayable<Verb extends Saying['verb']>(verb: Verb, given: object, argument: string): Extract<Saying, { verb: Verb }> {
+    return sayable(given, { verb, space: this.space }, this.#acts.domain, argument);
   }
 
   #say(sayings: readonly Saying[], options: SayingOptions = {}): Promise<Ruling> {

@@ -5,40 +5,47 @@ import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATE
 /** What says which predicates there are. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
 
-/** As it comes from a caller, of whom a compiler may have seen nothing. */
+/** What comes from a caller, of whom a compiler may have seen nothing, and from the memory. */
 type Given = Readonly<Record<string, unknown>> & Pick<Saying, 'verb'>;
 
 /**
- * Refuses what can't be said, by the codes of the pure floor, which would refuse it too: texts, confidences, periods, predicates and
+ * What is given, as the memory says it. Refuses what can't be said, by the codes of the pure floor, which would refuse it too: texts, confidences, periods, predicates and
  * strategies that are none, and members that there are not, whatever is believed. As a proposal it would be a rejection on record, and keep what a caller has mistyped for good.
  * What depends on the rest of a batch, on what is believed or on when it is said is for the ruling. `argument` is what the caller calls it.
  *
  * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`, `reversed_period`, `unknown_predicate`,
  * `unknown_strategy`, `strategy_not_allowed`; ArgumentError `bad_argument`
  */
-export function requireSayable(saying: Saying, domain: Declaring, argument: string): void {
-  const said = saying as unknown as Given;
-  requireForm(MEMBERS[said.verb], said, argument);
+export function sayable<Verb extends Saying['verb']>(
+  given: object,
+  own: { readonly verb: Verb; readonly space: string },
+  domain: Declaring,
+  argument: string,
+): Extract<Saying, { verb: Verb }> {
+  requireForm(MEMBERS[own.verb], given, argument);
+  const said = { ...given, ...own } as Given;
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
+  return said as unknown as Extract<Saying, { verb: Verb }>;
 }
 
 /** `elsewhere`: what to do instead of members that one may look for here. */
 function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, string>> = {}): Form {
-  const there = names.filter((name) => !OWN.includes(name)).join(', ');
-  return (saying) => {
-    const stray = Object.keys(saying as object).find((name) => !names.includes(name));
+  const there = names.join(', ');
+  const known = { ...OWN, ...elsewhere };
+  return (given) => {
+    const stray = Object.keys(given as object).find((name) => !names.includes(name));
     if (stray === undefined) return undefined;
-    const what = Object.hasOwn(elsewhere, stray) ? elsewhere[stray] : `there is no such member: there are ${there}`;
+    const what = Object.hasOwn(known, stray) ? known[stray] : `there is no such member: there are ${there}`;
     return { at: `.${stray}`, wanted: `left out, since ${what}` };
   };
 }
 
-/** What the memory gives to each saying. */
-const OWN = ['verb', 'space'];
-const SAID = [...OWN, 'subject', 'predicate', 'object'];
+/** What the memory gives to each saying: who gives another one means another memory. */
+const OWN: Readonly<Record<string, string>> = { verb: 'the method is the verb', space: 'the memory has its own' };
+const SAID = ['subject', 'predicate', 'object'];
 const CLAIMED = [...SAID, 'confidence', 'source'];
 const SOURCE = { sourceEventId: 'here it is source' };
 const IN_VALID = 'a period stands in valid: { from, to }';
