@@ -362,9 +362,11 @@ test('several values are believed beside each other, each withdrawn by itself', 
   expect(codeOf(() => planCorrect(writing, say('x', date('04-01'))))).toBe('not_single_valued');
   const single = declarePredicate({ cardinality: 'single-valued', strategy: 'evi' });
   expect(codeOf(() => checkOpen(notebook.open, single))).toBe('overlaps_open');
-  expect(
-    codeOf(() => planRetract({ ...writing, declaration: single }, { valid: { from: date('04-01'), to: OPEN_END } })),
-  ).toBe('overlaps_open');
+  const retract = () =>
+    planRetract({ ...writing, declaration: single }, { valid: { from: date('04-01'), to: OPEN_END } });
+  expect(codeOf(retract)).toBe('overlaps_open');
+  // That it is to be retracted here would be no advice.
+  expect(retract).toThrow(/Retract one in a trajectory whose domain declares it as it was/);
 });
 
 test('two forms of one object that were believed beside each other become one when it is said again', () => {

@@ -368,7 +368,7 @@ function requireApart(open: readonly FactRow[], { cardinality }: PredicateDeclar
     if (before !== undefined && overlaps(validOf(before), validOf(row))) {
       throw new MemoryError(
         'overlaps_open',
-        `What is believed overlaps: ${cardinality} it can’t be; retract one first.`,
+        `What is believed overlaps: ${cardinality} it can’t be. Retract one in a trajectory whose domain declares it as it was.`,
         {
           evidence: { rows: [keyText(before), keyText(row)] },
         },
