@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { EXIT, type ExitCode, report } from './errors.ts';
+import { CliError, EXIT, type ExitCode, report } from './errors.ts';
 import { helpOptions, wrapHelp } from './help.ts';
 import { listenForSignals } from './interrupt.ts';
 
@@ -49,13 +49,26 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
 export async function run(args: readonly string[]): Promise<ExitCode> {
   listenForSignals();
   ignoreClosedStreams();
+  const idle = Promise.withResolvers<never>();
+  const giveUp = (): void => idle.reject(neverAnswered());
+  process.once('beforeExit', giveUp);
   try {
     process.exitCode = EXIT.ok;
-    await (await program(args)).parseAsync(args, { from: 'user' });
+    await Promise.race([program(args).then((made) => made.parseAsync(args, { from: 'user' })), idle.promise]);
     return process.exitCode;
   } catch (error) {
     return report(error, args.includes('--json'));
+  } finally {
+    process.off('beforeExit', giveUp);
   }
+}
+
+/** Nothing is under way in this process that could still answer, so it would end here, without a word. */
+function neverAnswered(): CliError {
+  return new CliError(
+    'bad_input',
+    'What the command waits for never comes: a module that it was given has promised an answer, and does nothing for it. What was committed until then stays.',
+  );
 }
 
 async function program(args: readonly string[]): Promise<Command> {

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runProcess } from '../support/command.ts';
 import { AUTHORITY, inWardFolder, read, say, WARD } from '../support/ward-folder.ts';
 
 const here = inWardFolder();
@@ -207,4 +208,23 @@ test('a domain without a memory is told by name', async () => {
   const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
   const { code, out, err } = await assize(...said);
   expect([code, out, err]).toEqual([2, '', expect.stringContaining('it has no memory')]);
+});
+
+test('an embedder that fails, or never answers, is named as what it is', async () => {
+  await assize(...say('assert', 'takes', '--object', 'x'));
+  const embedder = (name: string, embed: string) =>
+    file(name, `export const embedder = { id: 'odd', dimensions: 2, embed: async () => { ${embed} } };`);
+  const asked = (name: string) => [...read('recall', '--text', 'x', '--json', '--embedder'), name];
+  const failed = await assize(...asked(embedder('down.mjs', "throw new Error('It is down.')")));
+  expect([failed.code, JSON.parse(failed.out)]).toEqual([
+    2,
+    { error: { code: 'bad_input', message: 'The embedder of down.mjs has failed: It is down.' } },
+  ]);
+  // By itself: with nothing left to do, a process ends.
+  const silent = asked(embedder('silent.mjs', 'return new Promise(() => {})'));
+  const ended = await runProcess(here.folder, 'sqlite:./ward.db', ...silent);
+  expect(ended.code, ended.err).toBe(2);
+  expect(JSON.parse(ended.out)).toEqual({
+    error: { code: 'bad_input', message: expect.stringContaining('What the command waits for never comes') },
+  });
 });

@@ -187,11 +187,29 @@ async function embedderOf(file: string): Promise<Embedder> {
   const found = exported.filter(
     (value): value is Embedder => typeof value === 'object' && value !== null && typeof value.embed === 'function',
   );
-  if (found.length === 1) return found[0]!;
+  if (found.length === 1) return failing(found[0]!, file);
   throw new CliError(
     'bad_input',
     `${file} exports ${found.length} embedders, and has to export one: { id, dimensions, embed(texts, signal) }.`,
   );
+}
+
+/** What an embedder throws is the user's. */
+function failing(embedder: Embedder, file: string): Embedder {
+  return {
+    id: embedder.id,
+    dimensions: embedder.dimensions,
+    embed: async (texts, signal) => {
+      try {
+        return await embedder.embed(texts, signal);
+      } catch (cause) {
+        // It may have ended because it was told to.
+        signal.throwIfAborted();
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new CliError('bad_input', `The embedder of ${file} has failed: ${why.replace(/\.$/, '')}.`, { cause });
+      }
+    },
+  };
 }
 
 function print({ json, out }: Session, { facts, scores, isCut, observation }: Recalled): void {
