@@ -150,18 +150,33 @@ async function embedded(
   signal: AbortSignal,
 ): Promise<readonly Float32Array[]> {
   const { id, dimensions } = embedder;
-  const vectors: unknown = await embedder.embed(texts, signal);
+  const vectors: unknown = await unlessAborted(embedder.embed(texts, signal), signal);
   const isRight = (vector: unknown): boolean =>
     vector instanceof Float32Array &&
     vector.length === dimensions &&
     vector.every(Number.isFinite) &&
     vector.some((number) => number !== 0);
-  if (Array.isArray(vectors) && vectors.length === texts.length && vectors.every(isRight)) return vectors;
+  // With what was never put into the list: `every` alone passes over it.
+  const isWhole = Array.isArray(vectors) && vectors.length === texts.length && Array.from(vectors).every(isRight);
+  if (isWhole) return vectors;
   throw new MemoryError(
     'bad_vector',
     `The embedder ${id} has to give a Float32Array of ${dimensions} numbers for each text, finite and not all zero; nothing of what it gave was kept.`,
     { evidence: { embedder: id, texts: texts.length } },
   );
+}
+
+/** An embedder may know nothing of signals, or not look at its own. */
+async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const giveUp = (): void => aborted.reject(signal.reason);
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([aborted.promise, answer]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
 }
 
 function keyOf({ subject, predicate, fact_id, system_time_start }: FactVersion): string {

@@ -164,6 +164,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         expect(each).toMatchObject({ status: 'rejected', reason: { code: 'bad_argument' } });
     }
     await expect(memory.history({ valid: START } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+    const narrower = { ...from, subject: 'ann' };
+    for (const each of await Promise.allSettled([memory.diff(narrower, from), memory.diff(from, narrower)]))
+      expect(each).toMatchObject({ status: 'rejected', reason: { code: 'bad_argument' } });
+    await expect(memory.diff(from, { ...from, valid: 'any' })).rejects.toThrow(
+      /valid time must be an instant such as \S+Z\.$/,
+    );
     expect(subjects(await memory.recall({ subject: 'ann', predicate: 'drug' }))).toBe('ann');
   });
 
@@ -217,6 +223,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       all([1, 2]),
       () => [],
       () => undefined,
+      // Of a service that answers by places, and not for each.
+      (count: number) => new Array(count),
     ]) {
       const memory = runtimeOver(store, [clinic], { embedder: given(vectors) }).memory('ward');
       await wrong(memory, { text: 'x', by: 'embedding' }, 'bad_vector');
@@ -233,6 +241,16 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expect(
       runtimeOver(store, [clinic], { embedder: failing }).memory('ward').recall({ text: 'x', by: 'hybrid' }),
     ).rejects.toThrow('no network');
+    const silent = { ...given(all(0)), embed: () => new Promise<never>(() => {}) };
+    const ended = new AbortController();
+    const waiting = runtimeOver(store, [clinic], { embedder: { ...silent, id: 'silent' } }).memory('ward');
+    const { signal: soon } = ended;
+    setImmediate(() => ended.abort(new Error('enough')));
+    for (const each of await Promise.allSettled([
+      waiting.recall({ text: 'x', by: 'hybrid', signal: soon }),
+      waiting.embed({ signal: soon }),
+    ]))
+      expect(each).toMatchObject({ status: 'rejected', reason: { message: 'enough' } });
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(other.memory('ward').embed({ signal })).rejects.toThrow('enough');
     for (const wrong of [{ id: '' }, { dimensions: 0 }])

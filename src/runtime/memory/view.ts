@@ -48,7 +48,7 @@ export interface RecallQuery {
    * the runtime needs an embedder; `hybrid`: by both, of which the best 100, or as many as are asked for, are fused by reciprocal rank.
    */
   readonly by?: RankedBy;
-  /** Ends the calls of the embedder. */
+  /** Ends the calls of the embedder, and the recall with them where it goes on all the same. */
   readonly signal?: AbortSignal;
   /** At most so many, from 1 to 10,000. Default 1,000, and 10 where there is a text. */
   readonly limit?: number;
@@ -189,8 +189,8 @@ export class MemoryView {
    * @throws as `recall`
    */
   async diff(from: Point, to: Point, of: Pick<RecallQuery, 'subject' | 'predicate'> = {}): Promise<Difference> {
-    requireForm(form.object, from, 'from');
-    requireForm(form.object, to, 'to');
+    requireForm(POINT_MEMBERS, from, 'from');
+    requireForm(POINT_MEMBERS, to, 'to');
     requireForm(OF_MEMBERS, of, 'of');
     requireForm(form.members(OF), of, 'of');
     const rows = new Map<string, FactRow>();
@@ -199,8 +199,8 @@ export class MemoryView {
       const query = {
         ...of,
         space: this.space,
-        valid: requireInstant(valid, 'valid'),
-        system: requireInstant(system, 'system'),
+        valid: requireInstant(valid, 'valid', ''),
+        system: requireInstant(system, 'system', ''),
       };
       for await (const page of this.#pages(query))
         for (const row of page) rows.set(`${row.system_time_start} ${row.fact_id}`, row);
@@ -321,6 +321,7 @@ const NAME = form.of(
 );
 const OF = { subject: form.optional(NAME), predicate: form.optional(NAME) };
 const OF_MEMBERS = form.only(['subject', 'predicate']);
+const POINT_MEMBERS = form.only(['valid', 'system']);
 const HISTORY_MEMBERS = form.only(['subject', 'predicate', 'kind', 'limit']);
 const QUERY_MEMBERS = form.only([
   ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
@@ -350,11 +351,12 @@ function requireKind(kind: string): 'current' | 'audit' | 'all' {
   throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
 }
 
-function requireInstant(instant: string, member: string): Instant {
+/** `orElse`: what else may stand there. */
+function requireInstant(instant: string, member: string, orElse = ', or any'): Instant {
   if (isInstant(instant)) return instant;
   throw new MemoryError(
     'no_instant',
-    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z, or any.`,
+    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z${orElse}.`,
     { evidence: { member } },
   );
 }
