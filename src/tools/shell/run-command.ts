@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { setTimeout } from 'node:timers/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DidNothing, NoAnswer } from '#effects';
 
 export interface Command {
@@ -22,21 +22,25 @@ export interface Ended {
   readonly isCut: boolean;
 }
 
+/** Milliseconds for what a command has left running to say its last, once the command itself has ended. */
+const LEFT_MS = 1_000;
+
 /**
- * Runs a command in a process group of its own, to its end. When the signal says so, the group is killed.
+ * Runs a command in a process group of its own, to its end. When the signal says so, the group is killed. What has left the group can't be
+ * ended, and is not waited for.
  *
  * @throws DidNothing where it could not be begun; Error where it was ended by a signal
  */
-export function runCommand({ argv, cwd, env, outputMax, onStart }: Command, signal: AbortSignal): Promise<Ended> {
+export function runCommand(command: Command, signal: AbortSignal): Promise<Ended> {
   if (signal.aborted) throw new DidNothing('it was too late to begin', { why: 'no_time_left' });
+  const { argv, outputMax, onStart } = command;
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
-  const [program, ...args] = onStart === undefined ? argv : [...WAITING, ...argv];
-  const stdin = onStart === undefined ? 'ignore' : 'pipe';
-  const child = spawn(program!, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
+  const child = begun(command);
   const stdout = new Kept(outputMax);
   const stderr = new Kept(outputMax);
-  child.stdout!.on('data', (chunk: Buffer) => stdout.add(chunk));
-  child.stderr!.on('data', (chunk: Buffer) => stderr.add(chunk));
+  // Where the system has no more open files for them there are none, and it was not begun.
+  child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
   const end = (): void => {
     killGroup(child.pid);
   };
@@ -45,7 +49,17 @@ export function runCommand({ argv, cwd, env, outputMax, onStart }: Command, sign
     signal.removeEventListener('abort', end);
     reject(child.pid === undefined ? notBegun(error) : error);
   });
+  let left: NodeJS.Timeout | undefined;
+  child.on('exit', () => {
+    // What it left running may hold its outputs open for ever.
+    left = setTimeout(() => {
+      end();
+      child.stdout!.destroy();
+      child.stderr!.destroy();
+    }, LEFT_MS);
+  });
   child.on('close', (code, by) => {
+    clearTimeout(left);
     signal.removeEventListener('abort', end);
     // What it left running in the background ends with it: nobody would wait for that.
     killGroup(child.pid);
@@ -67,9 +81,24 @@ export function runCommand({ argv, cwd, env, outputMax, onStart }: Command, sign
   return promise;
 }
 
+/** @throws DidNothing for what the system is never asked for, or refuses at once, as arguments that are too long (`E2BIG`) */
+function begun({ argv, cwd, env, onStart }: Command): ChildProcess {
+  const [program, ...args] = onStart === undefined ? argv : [...WAITING, ...argv];
+  const stdin = onStart === undefined ? 'ignore' : 'pipe';
+  try {
+    return spawn(program!, args, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
+  } catch (error) {
+    throw notBegun(error as NodeJS.ErrnoException);
+  }
+}
+
+/** What a system lacks for the moment. */
+const PASSING: ReadonlySet<unknown> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
 /** Its program, or the folder where it is to run, is not there, or may not be used: the system's own code says which (`ENOENT`, `EACCES`). */
 function notBegun(error: NodeJS.ErrnoException): DidNothing {
-  return new DidNothing(error.message, { final: true, cause: error, why: `spawn_${String(error.code).toLowerCase()}` });
+  const why = `spawn_${String(error.code).toLowerCase()}`;
+  return new DidNothing(error.message, { final: !PASSING.has(error.code), cause: error, why });
 }
 
 /** Becomes the command when it is told to begin, and ends when nobody is there any more who could tell. */
@@ -91,7 +120,7 @@ function killGroup(pid: number | undefined): boolean {
 export async function endGroup(pid: number): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     if (!killGroup(pid)) return;
-    await setTimeout(5);
+    await pause(5);
   }
   throw new Error(`The process group ${pid} does not end.`);
 }

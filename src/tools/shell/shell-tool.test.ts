@@ -178,6 +178,12 @@ describe('a command', () => {
   test('that is not there, or was told to stop before, has done nothing', async () => {
     const none = run(shellTool({ ...READ, command: ['no-such-program'] }), { text: '' });
     await expect(none).rejects.toMatchObject({ name: 'DidNothing', isFinal: true });
+    const nowhere = run(shellTool({ ...READ, cwd: import.meta.filename, command: ['true'] }), { text: '' });
+    await expect(nowhere).rejects.toMatchObject({ name: 'DidNothing', isFinal: true, why: 'spawn_enotdir' });
+    const long = run(shellTool({ ...READ, command: ['echo', '{text}'] }), { text: 'x'.repeat(2 ** 18) });
+    await expect(long).rejects.toMatchObject({ name: 'DidNothing', isFinal: true, why: 'spawn_e2big' });
+    const nameless = run(shellTool({ ...READ, command: ['{text}'] }), { text: '' });
+    await expect(nameless).rejects.toMatchObject({ name: 'DidNothing', isFinal: true });
     const late = run(shellTool({ ...READ, command: ['true'] }), { text: '' }, callOf('k', 1, AbortSignal.abort()));
     await expect(late).rejects.toMatchObject({ name: 'DidNothing' });
   });
@@ -192,6 +198,36 @@ describe('a command', () => {
     stop.abort();
     await expect(running).rejects.toThrow(/SIGKILL/);
     await expectEnded(group);
+  });
+});
+
+describe('a command that leaves something running', () => {
+  // What has a session of its own is in no group of the command, and holds its outputs.
+  const LEFT = 'setsid sh -c "echo \\$\\$ > left; exec sleep 1000" & while ! [ -s left ]; do :; done; ';
+  const leftIn = (root: string): number => Number(readFileSync(join(root, 'left'), 'utf8'));
+
+  test('is answered when it has ended itself', async () => {
+    const root = folder();
+    const tool = shellTool({ ...READ, cwd: root, command: `${LEFT} sleep 1000 & echo said` });
+    try {
+      expect(await run(tool, { text: '' })).toMatchObject({ code: 0, stdout: 'said\n' });
+    } finally {
+      process.kill(leftIn(root), 'SIGKILL');
+    }
+  });
+
+  test('is told to have been ended when its time is over', async () => {
+    const root = folder();
+    const stop = new AbortController();
+    const tool = shellTool({ ...READ, cwd: root, command: `mkfifo pipe; ${LEFT} echo go > pipe; sleep 1000` });
+    const running = run(tool, { text: '' }, callOf('k', 1, stop.signal));
+    await fromPipe(join(root, 'pipe'));
+    stop.abort();
+    try {
+      await expect(running).rejects.toThrow(/SIGKILL/);
+    } finally {
+      process.kill(leftIn(root), 'SIGKILL');
+    }
   });
 });
 
@@ -215,6 +251,29 @@ describe('a command whose folder is kept', () => {
     await run(tool);
     await run(tool);
     expect(readFileSync(join(root, 'log'), 'utf8')).toBe('x\n');
+  });
+
+  test('is put back and undone where it has left names that are no UTF-8', async () => {
+    const odd = `${CHANGE}; for n in "$(printf 'odd\\377')" "made/$(printf '\\376')"; do mkdir "$n"; echo x > "$n/x"; done`;
+    const root = folder();
+    const before = listing(root);
+    const call = callOf();
+    const tool = changing(root, odd);
+    expect(await run(tool, {}, call)).toMatchObject({ code: 0 });
+    expect(readdirSync(root, 'buffer').some((name) => name.equals(Buffer.from('odd\xff', 'latin1')))).toBe(true);
+    expect(await tool.spec.compensate!({}, null, call)).toEqual({ undone: 'all' });
+    expect(listing(root)).toEqual(before);
+    await expect(run(changing(root, `${odd}; exit 7`), {}, callOf('l'))).rejects.toMatchObject({ why: 'exit_7' });
+    expect(listing(root)).toEqual(before);
+  });
+
+  test('is not begun where a name that is no UTF-8 can’t be copied', async () => {
+    const root = folder();
+    put(root, 'odd\ufffd', 'x');
+    execFileSync('/bin/sh', ['-c', `echo y > "$(printf 'odd\\377')"`], { cwd: root });
+    const begun = run(changing(root, 'rm *'));
+    await expect(begun).rejects.toMatchObject({ name: 'DidNothing', why: 'not_copied' });
+    expect(readdirSync(root, 'buffer')).toHaveLength(5);
   });
 
   test('is left where somebody has changed the folder since', async () => {

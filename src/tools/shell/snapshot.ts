@@ -182,7 +182,10 @@ export class Snapshots {
 }
 
 async function copyInto(from: string, to: string): Promise<void> {
-  for (const name of await namesIn(from)) {
+  for (const bytes of await namesIn(from)) {
+    const name = bytes.toString();
+    // By its text, another one would be copied in its place, or none.
+    if (!Buffer.from(name).equals(bytes)) throw new Error(`${join(from, name)} has a name that is no UTF-8; rename it`);
     await cp(join(from, name), join(to, name), {
       recursive: true,
       verbatimSymlinks: true,
@@ -192,59 +195,76 @@ async function copyInto(from: string, to: string): Promise<void> {
   }
 }
 
+/** A path; as bytes where a name in it may be no UTF-8, as a command can leave it. */
+type Place = string | Buffer;
+
+function within(folder: Place, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder as Buffer), Buffer.from('/'), name]);
+}
+
 async function clear(folder: string): Promise<void> {
-  for (const name of await namesIn(folder)) await remove(join(folder, name));
+  for (const name of await namesIn(folder)) await remove(within(folder, name));
 }
 
 /** Whatever is there, if anything is. Folders inside that take no files let none go either, but for root: they are opened first. */
-async function remove(path: string): Promise<void> {
+async function remove(path: Place): Promise<void> {
   await openUp(path);
   await rm(path, { recursive: true, force: true });
 }
 
-async function openUp(path: string): Promise<void> {
+async function openUp(path: Place): Promise<void> {
   const stat = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (stat?.isDirectory() !== true) return;
   await setMode(path, (stat.mode & 0o7777) | 0o700);
-  for (const each of await readdir(path, { withFileTypes: true }))
-    if (each.isDirectory()) await openUp(join(path, each.name));
+  for (const each of await readdir(path, { withFileTypes: true, encoding: 'buffer' }))
+    if (each.isDirectory()) await openUp(within(path, each.name));
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => !name.startsWith(OWN)).sort();
+async function namesIn(folder: Place): Promise<Buffer[]> {
+  const named = (await readdir(folder, { encoding: 'buffer' })).map((bytes) => ({ bytes, text: bytes.toString() }));
+  return named
+    .filter(({ text }) => !text.startsWith(OWN))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : Buffer.compare(a.bytes, b.bytes)))
+    .map(({ bytes }) => bytes);
 }
 
-async function modeOf(folder: string): Promise<number> {
+async function modeOf(folder: Place): Promise<number> {
   return (await lstat(folder)).mode & 0o7777;
 }
 
 /** Nobody sets it but the owner, and it mostly is as it was. */
-async function setMode(folder: string, mode: number): Promise<void> {
+async function setMode(folder: Place, mode: number): Promise<void> {
   if ((await modeOf(folder)) !== mode) await chmod(folder, mode);
 }
 
 /** A folder of that mode and what is in it, as one hash: names, kinds, modes and contents, and not when or how it got there. */
 async function fingerprint(folder: string, own: number | undefined): Promise<string> {
   const found: Json[] = own === undefined ? [] : [{ at: '', mode: own, is: 'folder' }];
-  const visit = async (path: string): Promise<void> => {
-    for (const name of await namesIn(join(folder, path))) {
-      const at = join(path, name);
-      const stat = await lstat(join(folder, at));
+  const visit = async (place: Place, path: string): Promise<void> => {
+    for (const name of await namesIn(place)) {
+      const [inside, at] = [within(place, name), join(path, nameOf(name))];
+      const stat = await lstat(inside);
       const mode = stat.mode & 0o7777;
       if (stat.isDirectory()) {
         found.push({ at, mode, is: 'folder' });
-        await visit(at);
-      } else if (stat.isSymbolicLink()) found.push({ at, to: await readlink(join(folder, at)) });
+        await visit(inside, at);
+      } else if (stat.isSymbolicLink()) found.push({ at, to: nameOf(await readlink(inside, 'buffer')) });
       else if (stat.isFile())
-        found.push({ at, mode, hash: Buffer.from(hashBytes(await readFile(join(folder, at)))).toString('hex') });
+        found.push({ at, mode, hash: Buffer.from(hashBytes(await readFile(inside))).toString('hex') });
       else found.push({ at, mode, is: 'other' });
     }
   };
-  await visit('');
+  await visit(folder, '');
   return contentHash(found);
+}
+
+/** As text; what is none as its digits, with a sign before them that no name has. */
+function nameOf(bytes: Buffer): string {
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? text : `\0${bytes.toString('hex')}`;
 }
 
 /** When a process began, as its system counts it; undefined where there is none, or the system does not say. */
