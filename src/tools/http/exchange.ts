@@ -105,7 +105,7 @@ async function read(response: Response, { bytesMax, answer }: Reading): Promise<
     await response.body?.cancel();
     return { status, headers, body: null };
   }
-  const bytes = await bounded(response, bytesMax);
+  const bytes = await whole(response, bytesMax);
   if (bytes.length === 0) return { status, headers, body: null };
   return { status, headers, body: answer === 'text' ? textIn(bytes) : jsonIn(bytes, bytesMax) };
 }
@@ -131,6 +131,16 @@ function jsonIn(bytes: Uint8Array, bytesMax: number): Json {
 }
 
 const TEXT = new TextDecoder('utf-8', { fatal: true });
+
+/** @throws NoAnswer also where it ends before its end, or is packed as nobody can unpack it */
+async function whole(response: Response, bytesMax: number): Promise<Uint8Array> {
+  try {
+    return await bounded(response, bytesMax);
+  } catch (cause) {
+    if (cause instanceof NoAnswer) throw cause;
+    throw new NoAnswer('the answer did not come to its end', { cause, why: 'connection_lost' });
+  }
+}
 
 async function bounded(response: Response, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

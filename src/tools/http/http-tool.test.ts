@@ -415,6 +415,42 @@ describe('a request', () => {
     ]);
   });
 
+  test.each(['GET', 'HEAD'] as const)('has no body where its method, %s, has none', async (method) => {
+    const sink = await sinkOf('blind');
+    const tool = order(sink, 'irreversible', 'buffered', { method, answer: 'none' });
+    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
+    expect([sink.requests.map((each) => each.method), left.map(({ why }) => why)]).toEqual([[method], ['http_404']]);
+    const body = { body: () => ({ a: 1 }) };
+    expect(() => order(sink, 'irreversible', 'buffered', { method, ...body })).toThrow(/body.*no.*method/);
+    const undo = { compensate: { method, url: `http://${sink.host}/orders/{id}`, ...body } };
+    expect(() => order(sink, 'reversible', 'externalised', undo)).toThrow(/compensate\.body.*another method/);
+  });
+
+  test('has no header that is not its own to set', async () => {
+    const sink = await sinkOf('blind');
+    const expecting = { Expect: '100-continue' };
+    expect(() => order(sink, 'irreversible', 'buffered', { headers: expecting })).toThrow(/Expect/);
+    const tool = order(sink, 'irreversible', 'buffered', { conditions: () => expecting });
+    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
+    expect([sink.requests, left]).toMatchObject([[], [{ phase: 'unresolved', why: 'invalid_tool' }]]);
+  });
+
+  test.each([
+    ['with less than it says', 'content-length: 9\r\n\r\n{"a":'],
+    ['in parts without the last', 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":'],
+    ['packed as it is not', 'content-encoding: gzip\r\n\r\n{}'],
+  ])('that is answered %s has lost its answer', async (_, answer) => {
+    const server = createServer((socket) => {
+      socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n${answer}`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const tool = order({ host: `127.0.0.1:${port}`, sink: { sort: 'blind' } } as HttpSink, 'irreversible', 'buffered');
+    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
+    server.close();
+    expect(left).toMatchObject([{ phase: 'in_doubt', why: 'connection_lost' }]);
+  });
+
   test('is not sent where a header can’t be made', async () => {
     const sink = await sinkOf('blind');
     const tool = httpTool({

@@ -93,7 +93,21 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
 const BYTES_MAX = 2 ** 20;
 const METHOD = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const URL_OF = z.union([z.string(), callback]);
-const HEADER_NAME = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header');
+/** Of the message as it is sent, and none of a tool's own: whoever sends it refuses each, when it would be sent. */
+const FRAMING: ReadonlySet<string> = new Set([
+  'content-length',
+  'expect',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+const HEADER_NAME = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header')
+  .refine(
+    (name) => !FRAMING.has(name.toLowerCase()),
+    'a header that a tool can set, as the length of a message is set with it',
+  );
 const OPTIONS = z.strictObject({
   name: z.string(),
   description: z.string().optional(),
@@ -144,6 +158,8 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
   const read = readOptions(OPTIONS, options) as unknown as HttpToolOptions;
   requireMembers(read.name, 'url', read.url, read.input);
   requireMembers(read.name, 'reconcile.url', read.reconcile?.url, read.input, 'key');
+  requireNoBody(read.name, 'body', read.method ?? (read.class === 'read' ? 'GET' : 'POST'), read.body);
+  requireNoBody(read.name, 'compensate.body', read.compensate?.method ?? 'DELETE', read.compensate?.body);
   const api = new HttpApi(read);
   const { name, description, input, class: sort, plan, cost, undoCost, uncompensated, channel } = read;
   const { mitigate, sensitive, parallel } = read;
@@ -168,6 +184,16 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
     ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
     execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),
   });
+}
+
+/** @throws EffectError `invalid_tool` for what could never be sent */
+function requireNoBody(tool: string, part: string, method: string, body: unknown): void {
+  if (body !== undefined && isBodiless(method))
+    throw invalidTool(tool, `its ${part} can't be sent, as ${method} has none; leave it out, or say another method`);
+}
+
+function isBodiless(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 class HttpApi {
@@ -203,7 +229,7 @@ class HttpApi {
 
   async execute(input: unknown, call: Call): Promise<Json> {
     const { method = this.#isReading ? 'GET' : 'POST', conditions, body, result } = this.#options;
-    const isBare = this.#isReading || method === 'DELETE';
+    const isBare = this.#isReading || method === 'DELETE' || isBodiless(method);
     const request = await this.#prepared(call.key, {
       method,
       url: () => this.url(input, input),
@@ -289,6 +315,7 @@ class HttpApi {
   #set(headers: Headers, header: string, value: unknown): void {
     const { name } = this.#options;
     if (typeof value !== 'string') throw invalidTool(name, `its header ${header} has to be a text`);
+    if (FRAMING.has(header.toLowerCase())) throw invalidTool(name, `${header} is a header that can't be set`);
     try {
       headers.set(header, value);
     } catch (cause) {
