@@ -3,7 +3,7 @@ import { hashText, type Json } from '#canon';
 import { type Call, DidNothing, type Reconciled, type Undone } from '#effects';
 import type { Disk, Seen } from './disk.ts';
 import type { Entry, Journal, Trace } from './journal.ts';
-import { type Change, changesOf, hashOf, type Operation, resultOf } from './operations.ts';
+import { type Change, changesOf, hashOf, isFolder, type Operation, resultOf } from './operations.ts';
 import { OWN, type Root } from './root.ts';
 
 /**
@@ -45,18 +45,21 @@ export class Acts {
     return this.#inTurn(key, () => this.#undo(path, key));
   }
 
-  async #act(operation: Operation, { key, signal, epoch }: Call): Promise<Json> {
+  async #act(operation: Operation, call: Call): Promise<Json> {
+    const { key, signal } = call;
     const { path } = operation;
+    // Beside it there is nothing of these tools, so nothing could have been staged for it.
+    if (path === this.#root.path) throw isFolder(path);
     const known = await this.#journal.read(path, key);
     if (known !== undefined && (await this.#wasDone(known))) return known.result;
     const entry = await this.#nothingDone(async () => {
       await this.#clean(path, key, known);
       const changes = await changesOf(operation, (at) => this.#disk.look(at), this.#bytesMax);
-      return this.#prepare(changes, key, epoch);
+      return this.#prepare(changes, call);
     });
     if (signal.aborted) {
       await this.#clean(path, key, entry);
-      throw new DidNothing(`it was too late to change ${path}`);
+      throw tooLate(path);
     }
     await this.#do(entry);
     await this.#keepDone(entry);
@@ -74,7 +77,7 @@ export class Acts {
   }
 
   /** All that has to be there before the deed. */
-  async #prepare(changes: readonly Change[], key: string, epoch: number | undefined): Promise<Entry> {
+  async #prepare(changes: readonly Change[], { key, epoch, signal }: Call): Promise<Entry> {
     const [{ path, before, after }] = changes as [Change];
     const to = changes[1]?.path ?? null;
     const entry: Entry = {
@@ -92,17 +95,19 @@ export class Acts {
     };
     if (epoch !== undefined) await this.#journal.forgetBefore(path, epoch);
     try {
-      return await this.#stage(entry, before, after);
+      return await this.#stage(entry, before, after, signal);
     } catch (error) {
       await this.#clean(path, key, entry);
       throw error;
     }
   }
 
-  async #stage(entry: Entry, before: Change['before'], after: Change['after']): Promise<Entry> {
+  async #stage(entry: Entry, before: Change['before'], after: Change['after'], signal: AbortSignal): Promise<Entry> {
     const { path, key, made, does } = entry;
     if (made.length > 0) await this.#journal.write(entry);
     for (const folder of made) {
+      // There may be a thousand.
+      if (signal.aborted) throw tooLate(path);
       await this.#disk.makeFolder(folder);
       await this.#disk.sync(dirname(folder));
     }
@@ -246,6 +251,10 @@ export class Acts {
       if (this.#underWay.get(key) === done) this.#underWay.delete(key);
     }
   }
+}
+
+function tooLate(path: string): DidNothing {
+  return new DidNothing(`it was too late to change ${path}`);
 }
 
 function stagedAt(path: string, key: string): string {

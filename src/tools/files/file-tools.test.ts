@@ -219,6 +219,22 @@ describe('a path', () => {
     expect(() => of('move').parse({ from: 'a', to: 'link/' })).toThrow(/symbolic link/);
   });
 
+  test.each([
+    ['write', { path: 'dir/..', content: '' }],
+    ['edit', { path: '.', edits: [{ old: 'a', new: 'b' }] }],
+    ['delete', { path: '.' }],
+    ['move', { from: '.', to: 'x' }],
+    ['move', { from: 'dir/a', to: '.' }],
+  ])('of the folder of the tools is none of a file: %s', async (name, input) => {
+    const root = folder({ 'dir/a': 'a' });
+    const done = calling(root).run(name, input);
+    await expect(done).rejects.toMatchObject({
+      isFinal: true,
+      message: `${root} is a folder; files are moved, written and deleted one by one`,
+    });
+    expect(listing(root)).toMatchObject({ 'dir/a': '644 a' });
+  });
+
   test('folds what its file system takes for one name', () => {
     const root: Root = { path: '/Root', foldsCase: true, foldsForm: true };
     const exact: Root = { ...root, foldsCase: false, foldsForm: false };
@@ -398,6 +414,27 @@ describe('what was done at once', () => {
     const call = { key: 'k', signal: AbortSignal.abort() };
     await expect(of('write').spec.execute(of('write').parse(WRITE), call, [])).rejects.toThrow(/too late/);
     expect(listing(root)).toEqual({});
+  });
+
+  test('no more folders are made for a call whose time is over', async () => {
+    const root = folder();
+    const stop = new AbortController();
+    const made: string[] = [];
+    const disk = (real: Disk): Disk => ({
+      ...real,
+      makeFolder: (path) => {
+        if (path.startsWith(join(root, 'a'))) {
+          made.push(path);
+          stop.abort();
+        }
+        return real.makeFolder(path);
+      },
+    });
+    const write = fileTools({ root, disk }).find(({ name }) => name === 'files.write')!;
+    const input = write.parse({ path: 'a/a/a/a/x', content: '' });
+    const late = write.spec.execute(input, { key: 'k', signal: stop.signal }, []);
+    await expect(late).rejects.toThrow(/too late/);
+    expect([made, listing(root)]).toEqual([[join(root, 'a')], {}]);
   });
 
   test.skipIf(process.getuid!() === 0)('a folder that can not be written to leaves nothing', async () => {

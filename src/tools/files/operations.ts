@@ -99,6 +99,10 @@ export function refused(what: string): DidNothing {
   return new DidNothing(what, { final: true });
 }
 
+export function isFolder(path: string): DidNothing {
+  return refused(`${path} is a folder; files are moved, written and deleted one by one`);
+}
+
 function fileOf(path: string, seen: Seen): FileSeen | undefined {
   switch (seen.is) {
     case 'absent':
@@ -111,7 +115,7 @@ function fileOf(path: string, seen: Seen): FileSeen | undefined {
       }
       return seen;
     case 'folder':
-      throw refused(`${path} is a folder; files are moved, written and deleted one by one`);
+      throw isFolder(path);
     case 'link':
       throw refused(`${path} has become a symbolic link; look at what it leads to`);
     case 'other':

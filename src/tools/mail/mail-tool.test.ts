@@ -119,6 +119,7 @@ describe('a message', () => {
     ['no recipient', { to: [] }],
     ['a file', { attachments: [{ filename: 'x', path: '/etc/passwd' }] }],
     ['a folder in a name', { attachments: [{ filename: '../x', content: '' }] }],
+    ['parts in an attachment', { attachments: [{ filename: 'x', content: '', contentType: 'Multipart/mixed' }] }],
     ['a header of its own', { headers: { bcc: 'eve@example.com' } }],
     ['no text', { text: undefined }],
   ])('with %s is refused, and nothing is sent', async (_, change) => {

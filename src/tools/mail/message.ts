@@ -25,6 +25,8 @@ const attachment = z.strictObject({
   contentType: z
     .string()
     .regex(/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+$/, 'a media type')
+    // Whoever reads a message takes what is said to have parts for them, and finds none.
+    .regex(/^(?!multipart\/)/i, 'a media type of what is one part')
     .optional(),
 });
 
