@@ -165,6 +165,24 @@ describe('branches that work in copies', () => {
     ['a link', (folder) => folder.run(['/bin/ln', '-s', 'a', 'link']), 'link is a symbolic link'],
     ['a link that is gone', (folder) => folder.run(['/bin/rm', 'there']), 'there is a symbolic link'],
     ['a pipe', (folder) => folder.run(['/usr/bin/mkfifo', 'pipe']), 'pipe is no file'],
+    [
+      'a name that is no UTF-8',
+      async (folder) => {
+        await folder.write('odd\ufffd', '');
+        await folder.run(['/bin/sh', '-c', `echo x > "$(printf 'odd\\377')"`]);
+      },
+      'has a name that is no UTF-8',
+    ],
+    ['no folder at all', (folder) => folder.run(['/bin/sh', '-c', 'rm -r "$PWD"']), 'ENOENT'],
+    [
+      'what can’t be written',
+      async (folder) => {
+        await folder.run(['/bin/mkdir', 'made']);
+        await folder.write('made', '');
+      },
+      'unlink',
+    ],
+    ['what can’t be named', (folder) => folder.read('n'.repeat(300)), 'ENAMETOOLONG'],
     ['odd bits', (folder) => folder.run(['/bin/chmod', '4755', 'a']), 'a has bits beside those of permissions'],
   ])('that leave %s have failed, and can’t be chosen', async (_, leave, why) => {
     put(root, 'a', 'x');

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
@@ -153,9 +152,7 @@ export class BranchFolders {
     const within: Within = (inner, bodies, choose) =>
       this.#among(inner, folder, bodies, choose, (_, by) => this.#copies.replace(folder, by));
     const value = await body(tx, new BranchFolder(within, tx, this.#name, folder));
-    const changes = await answered(`${this.#name}.copy`, async () =>
-      differences(before, await contentsOf(folder, this.#copies)),
-    );
+    const changes = await worked(this.#name, async () => differences(before, await contentsOf(folder, this.#copies)));
     return { value, changes };
   }
 
@@ -176,10 +173,12 @@ export class BranchFolders {
       await tx.call(`${this.#name}.delete`, { path: at, ifHash: before });
       return;
     }
-    const bytes = await readFile(join(root.path, path));
-    const seen = await diskAt(root, BYTES_MAX).look(join(root.path, path));
-    const mode = seen.is === 'file' ? { mode: seen.mode } : {};
-    await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), ...mode, ifHash: before });
+    const { bytes, mode } = await worked(this.#name, async () => {
+      const seen = await diskAt(root, BYTES_MAX).look(join(root.path, path));
+      if (seen.is !== 'file') throw new DidNothing(`${path} was changed after its branch had ended`, { final: true });
+      return seen;
+    });
+    await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), mode, ifHash: before });
   }
 
   #copyTool(sensitive: boolean): Tool {
@@ -276,10 +275,10 @@ export class BranchFolder {
     return this.#tx.call(`${this.#name}.run`, { copy: this.#copy.id, command });
   }
 
-  /** Null where there is no file. @throws EffectError `bad_input` for a path that leads out */
+  /** Null where there is no file. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */
   async read(path: string): Promise<Buffer | null> {
     const at = this.#at(path);
-    return answered(`${this.#name}.copy`, async () => {
+    return worked(this.#name, async () => {
       const seen = await diskAt(this.#copy.root, BYTES_MAX).look(at);
       if (seen.is === 'absent') return null;
       if (seen.is === 'file') return seen.bytes;
@@ -287,10 +286,10 @@ export class BranchFolder {
     });
   }
 
-  /** Writes a file, with the folders that it needs. @throws EffectError `bad_input` for a path that leads out */
+  /** Writes a file, with the folders that it needs. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */
   async write(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
     const at = this.#at(path);
-    await answered(`${this.#name}.copy`, async () => {
+    await worked(this.#name, async () => {
       const disk = diskAt(this.#copy.root, BYTES_MAX);
       const seen = await disk.look(at);
       await disk.remove(at);
@@ -299,10 +298,10 @@ export class BranchFolder {
     });
   }
 
-  /** Whether there was one. @throws EffectError `bad_input` for a path that leads out */
+  /** Whether there was one. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */
   async remove(path: string): Promise<boolean> {
     const at = this.#at(path);
-    return answered(`${this.#name}.copy`, () => diskAt(this.#copy.root, BYTES_MAX).remove(at));
+    return worked(this.#name, () => diskAt(this.#copy.root, BYTES_MAX).remove(at));
   }
 
   /** Branches of this branch: the one that is chosen takes the place of this copy, and what it says of itself is theirs. */
@@ -319,6 +318,18 @@ export class BranchFolder {
     if ('path' in found) return found.path;
     throw new EffectError('bad_input', `${JSON.stringify(path)} is no path of it: ${found.problem}.`);
   }
+}
+
+/** Whatever the file system refuses in a copy is told as what a call met, since nothing but the copy was worked on. */
+function worked<T>(name: string, made: () => Promise<T>): Promise<T> {
+  return answered(`${name}.copy`, async () => {
+    try {
+      return await made();
+    } catch (error) {
+      if (error instanceof DidNothing) throw error;
+      throw new DidNothing((error as Error).message, { final: true, cause: error });
+    }
+  });
 }
 
 async function put(disk: Disk, root: Root, path: string, bytes: Uint8Array, mode: number): Promise<void> {

@@ -25,7 +25,8 @@ export interface FileChange {
 export async function contentsOf({ root }: Copy, copies: Copies): Promise<Contents> {
   const found = new Map<string, Found>();
   const visit = async (path: string): Promise<void> => {
-    for (const name of (await readdir(join(root.path, path))).sort()) {
+    const names = await readdir(join(root.path, path), { encoding: 'buffer' });
+    for (const name of names.map((bytes) => textOf(bytes, path)).sort()) {
       if (!copies.has(name)) continue;
       const at = join(path, name);
       const stat = await lstat(join(root.path, at));
@@ -38,6 +39,13 @@ export async function contentsOf({ root }: Copy, copies: Copies): Promise<Conten
   };
   await visit('');
   return found;
+}
+
+/** @throws DidNothing for what no path of a tool could name */
+function textOf(bytes: Buffer, folder: string): string {
+  const name = bytes.toString();
+  if (!Buffer.from(name).equals(bytes)) throw refused(join(folder, name), 'has a name that is no UTF-8');
+  return name;
 }
 
 export function hashOfContents(contents: Contents): string {
