@@ -5,6 +5,7 @@ import {
   isPivot,
   type KnownEffect,
   type LoggedEffect,
+  type Reconciled,
   type Undone,
 } from '#effects';
 import type { BlobRow } from '#ledger';
@@ -72,6 +73,14 @@ export function residueOf(tool: string, said: Undone): Json | undefined {
   if (said?.undone === 'all') return undefined;
   if (said?.undone === 'partly' && said.residue !== undefined) return copyJson(said.residue, { foreign: true });
   throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
+}
+
+/** What a sink says of a call. @throws TypeError for what says neither, after which nothing may be called again */
+export function requireTold(tool: string, said: Reconciled): Reconciled {
+  if (said?.happened === true || said?.happened === false) return said;
+  throw new TypeError(
+    `${tool} does not say whether it has happened: { happened: true, result } or { happened: false }`,
+  );
 }
 
 /** What is left of something that was undone, where the answer that would have said so was lost. */

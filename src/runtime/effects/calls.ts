@@ -14,7 +14,7 @@ import type { BlobRef, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept, saltsAt } from '../kept.ts';
 import { afterMsOf, wishedPauseMs } from './between-tries.ts';
-import { type Called, type How, isToldFirst, residueOf, unheardResidue } from './called.ts';
+import { type Called, type How, isToldFirst, requireTold, residueOf, unheardResidue } from './called.ts';
 import { makeTogether, withIt } from './calls-together.ts';
 import type { Coordination } from './coordination.ts';
 import type { Holdings } from './holdings.ts';
@@ -134,7 +134,8 @@ export class Calls {
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
     try {
-      const said = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
+      const answer = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
+      const said = requireTold(effect.tool, answer);
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
       // Asked after a compensation, what has happened stands still.
       if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
