@@ -266,6 +266,31 @@ onClinics((begun) => {
     expect(trajectory.length).toBeGreaterThan(10);
   });
 
+  test('a period that ends more than an entry holds is refused, and nothing is written; shorter ones go', async () => {
+    const { trajectory, memory } = await begun();
+    const from = (n: number): Instant => addMicros(START, n * 1_000_000);
+    const EACH = 900;
+    for (let first = 0; first < 10 * EACH; first += EACH)
+      await committed(
+        memory.assertMany(
+          Array.from({ length: EACH }, (_, n) => ({
+            ...{ subject: 'p7', predicate: 'drug', object: `dose ${first + n}` },
+            valid: { from: from(first + n), to: from(first + n + 1) },
+          })),
+        ),
+      );
+    const { length } = trajectory;
+    const all = { subject: 'p7', predicate: 'drug', valid: { from: from(1), to: OPEN_END } };
+    expect(await memory.retract(all)).toMatchObject({
+      ruling: 'rejected',
+      detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/),
+    });
+    expect(trajectory.length).toBe(length + 1);
+    await committed(memory.retract({ ...all, valid: { from: from(1), to: from(5 * EACH) } }));
+    await committed(memory.retract({ ...all, valid: { from: from(5 * EACH), to: OPEN_END } }));
+    expect(await drug(memory, { valid: 'any' })).toEqual(['dose 0']);
+  });
+
   test('what no entry would hold of several keys that somebody has to choose about is refused, and nobody is asked', async () => {
     const asked: unknown[] = [];
     const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });

@@ -1,5 +1,6 @@
 import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
 import { type Embedder, fuse, MemoryError } from '#memory';
+import { inTime } from '../effects/time-limit.ts';
 import type { Line } from './line.ts';
 import { seenHits } from './seen-hits.ts';
 
@@ -150,7 +151,8 @@ async function embedded(
   signal: AbortSignal,
 ): Promise<readonly Float32Array[]> {
   const { id, dimensions } = embedder;
-  const vectors: unknown = await unlessAborted(embedder.embed(texts, signal), signal);
+  // An embedder may know nothing of signals, or not look at its own.
+  const vectors: unknown = await inTime(signal, () => embedder.embed(texts, signal));
   const isRight = (vector: unknown): boolean =>
     vector instanceof Float32Array &&
     vector.length === dimensions &&
@@ -164,19 +166,6 @@ async function embedded(
     `The embedder ${id} has to give a Float32Array of ${dimensions} numbers for each text, finite and not all zero; nothing of what it gave was kept.`,
     { evidence: { embedder: id, texts: texts.length } },
   );
-}
-
-/** An embedder may know nothing of signals, or not look at its own. */
-async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const giveUp = (): void => aborted.reject(signal.reason);
-  if (signal.aborted) giveUp();
-  else signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await Promise.race([aborted.promise, answer]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-  }
 }
 
 function keyOf({ subject, predicate, fact_id, system_time_start }: FactVersion): string {

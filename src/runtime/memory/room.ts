@@ -53,11 +53,14 @@ export function inheritedRoom(predicate: string, source: Source | undefined): nu
 
 /** @throws MemoryError `too_much_at_once` for more than an entry holds */
 export function requireHeld(changes: readonly BeliefChange[]): void {
-  const rows = changes.reduce((sum, { insert, inherit }) => sum + insert.length + (inherit?.rows.length ?? 0), 0);
-  if (rows < MEASURED_FROM || lengthOf(changes) !== undefined) return;
+  const rows = changes.reduce(
+    (sum, { insert, close, inherit }) => sum + insert.length + close.length + (inherit?.rows.length ?? 0),
+    0,
+  );
+  if (rows < MEASURED_FROM || (lengthOf(changes) ?? Number.POSITIVE_INFINITY) <= ENTRY_ROOM) return;
   throw new MemoryError(
     'too_much_at_once',
-    'What is said at once changes more than one entry holds; say it in smaller groups.',
+    'What is said at once changes more than one entry holds; say it in smaller groups, or of shorter periods.',
   );
 }
 
