@@ -22,13 +22,20 @@ export function sayable<Verb extends Saying['verb']>(
   domain: Declaring,
   argument: string,
 ): Extract<Saying, { verb: Verb }> {
-  requireForm(MEMBERS[own.verb], given, argument);
+  requireForm(MEMBERS[own.verb], withoutOwn(given, own), argument);
   const said = { ...given, ...own } as Given;
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
   return said as unknown as Extract<Saying, { verb: Verb }>;
+}
+
+/** What an action says may be given as it is, with the verb and the space that the memory has as well. */
+function withoutOwn(given: object, own: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => !(Object.hasOwn(own, name) && value === own[name])),
+  );
 }
 
 /** `elsewhere`: what to do instead of members that one may look for here. */
