@@ -60,7 +60,7 @@ export interface Partition {
   readonly predicate: string;
 }
 
-export function validOf({ valid_from, valid_to }: FactRow): Period {
+export function validOf({ valid_from, valid_to }: Pick<FactRow, 'valid_from' | 'valid_to'>): Period {
   return { from: valid_from, to: valid_to };
 }
 

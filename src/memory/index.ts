@@ -27,6 +27,7 @@ export {
   type RowKind,
   THIS_ENTRY,
 } from './fact.ts';
+export { type OpenKey, OpenSet } from './open-set.ts';
 export { OPEN_END, OPEN_START, type Period, period } from './period.ts';
 export {
   type Ask,

@@ -8,19 +8,16 @@ import type {
   PartitionName,
   PartitionRead,
 } from '#ledger';
-import { OPEN_END, OPEN_START } from '#memory';
+import { OPEN_END, OPEN_START, type OpenKey, OpenSet } from '#memory';
 import { StoreError } from './errors.ts';
-
-/** An open row of a partition, as far as a change is judged by it. */
-export type OpenRow = FactKey & Pick<FactVersion, 'valid_from' | 'valid_to'>;
 
 /** What a store has of one partition. */
 export interface FactState {
   readonly names: ContentRef;
   readonly version: number;
   readonly latest: string;
-  /** What is believed of it, by `factKey`. */
-  readonly open: ReadonlyMap<string, OpenRow>;
+  /** What is believed of it, as far as a change is judged by it. */
+  readonly open: OpenSet<OpenKey>;
   /** Of a branch's, as in `PartitionState`. */
   readonly since: string | undefined;
 }
@@ -41,7 +38,7 @@ export interface FactChange {
   readonly names: ContentRef;
   readonly version: number;
   readonly system_time: string;
-  readonly close: readonly OpenRow[];
+  readonly close: readonly OpenKey[];
   /** Those that a branch begins with are among them, ended where the change closes them. */
   readonly insert: readonly FactVersion[];
   /** Undefined where the partition is new. */
@@ -115,15 +112,14 @@ function isOutdated(write: FactWrite, state: FactState | undefined, view: FactVi
 
 /** A branch's partition before its first change. */
 function begun({ names, version }: FactWrite, { until, rows }: NonNullable<FactWrite['inherit']>): FactState {
-  const open = new Map(rows.map((row) => [factKey(row), openRow(row)]));
+  const open = new OpenSet(rows.map(openKey));
   return { names, version: version - 1, latest: until, open, since: until };
 }
 
-/** Makes of what was open what is after a change. In place: where much is open, each change of a long history would copy all of it. */
-export function changeOpen(open: Map<string, OpenRow>, { close, insert }: FactChange): void {
-  for (const row of close) open.delete(factKey(row));
-  for (const row of insert)
-    if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.set(factKey(row), openRow(row));
+/** Makes of what was open what is after a change. */
+export function changeOpen(open: OpenSet<OpenKey>, { close, insert }: FactChange): void {
+  for (const row of close) open.delete(row);
+  for (const row of insert) if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.add(openKey(row));
 }
 
 /** What names a version within its partition. */
@@ -182,7 +178,8 @@ export function compareRows(a: FactVersion, b: FactVersion): number {
   );
 }
 
-export function openRow({ fact_id, system_time_start, valid_from, valid_to }: OpenRow): OpenRow {
+/** As much of it as is kept. */
+export function openKey({ fact_id, system_time_start, valid_from, valid_to }: OpenKey): OpenKey {
   return { fact_id, system_time_start, valid_from, valid_to };
 }
 
@@ -232,10 +229,10 @@ function requireFits(write: FactWrite, { names, latest }: FactState): void {
 }
 
 /** The rows that it closes. @throws {StoreError} */
-function closed(write: FactWrite, state: FactState | undefined): OpenRow[] {
+function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
   const closing = new Set<string>();
   return write.close.map((key) => {
-    const row = state?.open.get(factKey(key));
+    const row = state?.open.get(key);
     if (row === undefined || closing.has(factKey(key))) throw misuse(write, 'has a row to close that is not open', key);
     closing.add(factKey(key));
     return row;
@@ -243,22 +240,17 @@ function closed(write: FactWrite, state: FactState | undefined): OpenRow[] {
 }
 
 /** Refuses what would be believed beside something else at the same time, where there is one value at a time. @throws {StoreError} */
-function requireApart(write: FactWrite, state: FactState | undefined, close: readonly OpenRow[]): void {
+function requireApart(write: FactWrite, state: FactState | undefined, close: readonly OpenKey[]): void {
   const gone = new Set(close.map(factKey));
   requireBegunApart(write, gone);
   if (write.insert[0]?.cardinality !== 'single-valued') return;
   const inserted = write.insert.filter(({ row_kind }) => row_kind === 'current');
   for (const [n, row] of inserted.entries()) {
-    // Of what is open, which may be much, only the key of what overlaps is made.
-    const isTaken = (other: OpenRow): boolean => overlap(other, row) && !gone.has(factKey(other));
-    if (anyOf(state?.open.values() ?? [], isTaken) || inserted.some((other, i) => i < n && overlap(other, row)))
+    const there = state?.open.overlapping({ from: row.valid_from, to: row.valid_to }) ?? [];
+    const isTaken = there.some((other) => !gone.has(factKey(other)));
+    if (isTaken || inserted.some((other, i) => i < n && overlap(other, row)))
       throw misuse(write, 'is single-valued, and has a row to insert that overlaps another', row);
   }
-}
-
-function anyOf<T>(all: Iterable<T>, is: (one: T) => boolean): boolean {
-  for (const one of all) if (is(one)) return true;
-  return false;
 }
 
 /** What a branch begins with was believed beside each other, and may still be. @throws {StoreError} */
@@ -270,7 +262,7 @@ function requireBegunApart(write: FactWrite, gone: ReadonlySet<string>): void {
   if (next !== undefined) throw misuse(write, 'is single-valued, and begins with a row that overlaps another', next);
 }
 
-function overlap(a: OpenRow, b: OpenRow): boolean {
+function overlap(a: OpenKey, b: OpenKey): boolean {
   return a.valid_from < b.valid_to && b.valid_from < a.valid_to;
 }
 

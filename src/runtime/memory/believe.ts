@@ -46,7 +46,7 @@ import { isErasedRow } from './erased-row.ts';
 import { forgotten, type LosingPartition } from './forgotten.ts';
 import { type Judge, Votes } from './judge.ts';
 import { type Level, type Line, Lines } from './line.ts';
-import { orderedRow, type Touch } from './open-rows.ts';
+import { type OpenRows, orderedRow, type Touch } from './open-rows.ts';
 import { NotRead, Partitions, type Source } from './partitions.ts';
 import { inheritedRoom, requireAnswerable, requireHeld } from './room.ts';
 
@@ -232,7 +232,7 @@ export class Beliefs {
       const plan = planOf(said, writing);
       if (!isChange(plan)) continue;
       if (state === undefined) inherited += inheritedRoom(group.name.predicate, source);
-      const from = { touched, open: open.all, names: state?.names, ...(state === undefined && { source }) };
+      const from = { touched, open, names: state?.names, ...(state === undefined && { source }) };
       begun.push({ group, said, writing, plan, from });
     }
     requireAnswerable(
@@ -312,7 +312,7 @@ export class Beliefs {
       });
       const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
       // Texts that may not be erased meanwhile. Of a branch all that is open: an erasure where it was said is no change of the branch's partition.
-      const repeats = name.branch === undefined ? repeatedBy(plan, touched) : [...new Set(textsOf(open))];
+      const repeats = name.branch === undefined ? repeatedBy(plan, touched) : [...new Set(textsOf(open.all))];
       const reads = source?.reads ?? [];
       return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
     });
@@ -381,7 +381,7 @@ interface Group {
 interface From {
   /** What the plan depends on of what is open. */
   readonly touched: readonly FactVersion[];
-  readonly open: readonly FactVersion[];
+  readonly open: OpenRows;
   readonly names: ContentRef | undefined;
   /** Of a branch that has not changed the partition yet. */
   readonly source?: Source | undefined;

@@ -103,7 +103,7 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
         (deeds, strategy, remainder) => {
           const declaration = declarePredicate({ cardinality, strategy, remainder } as PredicateDeclaration);
           let rows: readonly FactRow[] = [];
-          let open = OpenRows.of([]);
+          const open = new OpenRows([]);
           for (const [n, deed] of deeds.entries()) {
             const { touches, plan } = sayingOf(deed, n, cardinality);
             const touched = open.touched(touches, declaration);
@@ -131,7 +131,7 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
             expect(planned).toEqual(plan({ ...writing, open: rows.filter(isOpen) }));
             rows = applyPlan(rows, planned);
             const { close, insert } = planned;
-            open = open.changed({ close, insert: insert.map(versionOf) } as Pick<FactWrite, 'close' | 'insert'>);
+            open.change({ close, insert: insert.map(versionOf) } as Pick<FactWrite, 'close' | 'insert'>);
             expect(keys(open.all)).toEqual(keys(rows.filter(isOpen)));
           }
         },
@@ -153,10 +153,10 @@ test('what may not stand together is refused wherever something is said, also af
     valid: { from: border(0), to: border(2) },
   });
   const elsewhere = [{ valid: { from: border(5), to: border(6) } }];
-  const begun = OpenRows.of([]);
-  expect(begun.touched(elsewhere, single)).toEqual([]);
+  const open = new OpenRows([]);
+  expect(open.touched(elsewhere, single)).toEqual([]);
   const { close, insert } = planAssert({ ...writing, open: [] }, [say('none'), say('penicillin')]) as Plan;
-  const open = begun.changed({ close, insert: insert.map(versionOf) });
+  open.change({ close, insert: insert.map(versionOf) });
   expect(open.touched(elsewhere, several)).toEqual([]);
   expect(errorOf(() => open.touched(elsewhere, single))).toMatchObject({ code: 'overlaps_open' });
 });

@@ -1,5 +1,13 @@
 import type { FactVersion, FactWrite } from '#ledger';
-import { type Cardinality, checkOpen, type FactRow, objectKey, type Period, type PredicateDeclaration } from '#memory';
+import {
+  type Cardinality,
+  checkOpen,
+  type FactRow,
+  OpenSet,
+  objectKey,
+  type Period,
+  type PredicateDeclaration,
+} from '#memory';
 
 /** Where something is said, and of which object; without one, of all that there are. */
 export interface Touch {
@@ -8,23 +16,24 @@ export interface Touch {
 }
 
 /**
- * What is open of a partition, in the order of its beginning. A history may be long, and what is said meets little of it: a write looks at
- * what it meets alone. Whether all of it may stand together is looked at once, since what is planned on it may again.
- * Never changed: what is accepted makes another one.
+ * What is open of a partition. A history may be long, and what is said meets little of it: a write looks at what it meets alone. Whether all of
+ * it may stand together is looked at once, since what is planned on it may again.
  */
 export class OpenRows {
-  readonly all: readonly FactVersion[];
+  readonly #rows: OpenSet<FactVersion>;
+  /** By their objects' keys; there from when it is first asked for, which nobody does where there is one value at a time. */
+  #ofObjects: Map<string, OpenSet<FactVersion>> | undefined;
   /** As which all of it is known to stand together. */
-  readonly #checked: Set<Cardinality>;
-
-  private constructor(all: readonly FactVersion[], checked: Iterable<Cardinality> = []) {
-    this.all = all;
-    this.#checked = new Set(checked);
-  }
+  #checked: Set<Cardinality> = new Set();
 
   /** Rows in any order. */
-  static of(rows: readonly FactVersion[]): OpenRows {
-    return new OpenRows([...rows].sort(byBeginning));
+  constructor(rows: readonly FactVersion[]) {
+    this.#rows = new OpenSet(rows);
+  }
+
+  /** In the order of its beginning. */
+  get all(): readonly FactVersion[] {
+    return [...this.#rows];
   }
 
   /**
@@ -35,26 +44,37 @@ export class OpenRows {
    */
   touched(touches: readonly Touch[], declaration: PredicateDeclaration): readonly FactVersion[] {
     this.#requireApart(declaration);
-    if (declaration.cardinality === 'single-valued') return this.#overlapping(touches.map(({ valid }) => valid));
-    const periods = Map.groupBy(touches, ({ object }) => (object === undefined ? undefined : objectKey(object)));
-    const meets = (row: FactVersion, object?: string): boolean =>
-      periods.get(object)?.some(({ valid }) => overlaps(row, valid)) === true;
-    return this.all.filter((row) => meets(row, objectKey(row.object)) || meets(row));
+    const isSingle = declaration.cardinality === 'single-valued';
+    const found = touches.map(
+      ({ valid, object }) => this.#met(isSingle ? undefined : object)?.overlapping(valid) ?? [],
+    );
+    if (found.length === 1) return found[0]!;
+    // In order as a whole, and each once.
+    return [...new OpenSet(found.flat())];
   }
 
   /** After a change that was planned on it. */
-  changed({ close, insert }: Pick<FactWrite, 'close' | 'insert'>): OpenRows {
-    const ended = new Map(close.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]));
-    const all = this.all.filter((row) => ended.get(row.fact_id) !== row.system_time_start);
-    const current = insert.filter(({ row_kind }) => row_kind === 'current');
-    for (const row of current)
-      all.splice(
-        placeAfter(all, ({ valid_from }) => valid_from <= row.valid_from),
-        0,
-        row,
-      );
-    const stillChecked = [...this.#checked].filter((as) => current.every(({ cardinality }) => cardinality === as));
-    return new OpenRows(all, stillChecked);
+  change({ close, insert }: Pick<FactWrite, 'close' | 'insert'>): void {
+    for (const key of close) {
+      const row = this.#rows.delete(key);
+      if (row !== undefined) this.#ofObjects?.get(objectKey(row.object))?.delete(row);
+    }
+    for (const row of insert) {
+      if (row.row_kind !== 'current') continue;
+      this.#rows.add(row);
+      if (this.#ofObjects !== undefined) addTo(this.#ofObjects, row);
+      this.#checked = new Set([...this.#checked].filter((as) => as === row.cardinality));
+    }
+  }
+
+  /** Rows that somebody has who speaks of that object, or of all; undefined where there are none. */
+  #met(object: string | undefined): OpenSet<FactVersion> | undefined {
+    if (object === undefined) return this.#rows;
+    if (this.#ofObjects === undefined) {
+      this.#ofObjects = new Map();
+      for (const row of this.#rows) addTo(this.#ofObjects, row);
+    }
+    return this.#ofObjects.get(objectKey(object));
   }
 
   #requireApart(declaration: PredicateDeclaration): void {
@@ -63,16 +83,13 @@ export class OpenRows {
     checkOpen(this.all.map(orderedRow), declaration);
     this.#checked.add(cardinality);
   }
+}
 
-  /** Of rows that do not overlap each other, so that they are in the order of their ends too. */
-  #overlapping(periods: readonly Period[]): FactVersion[] {
-    const found = new Set<number>();
-    for (const { from, to } of periods) {
-      const first = placeAfter(this.all, ({ valid_to }) => valid_to <= from);
-      for (let n = first; n < this.all.length && this.all[n]!.valid_from < to; n++) found.add(n);
-    }
-    return [...found].sort((a, b) => a - b).map((n) => this.all[n]!);
-  }
+function addTo(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion): void {
+  const key = objectKey(row.object);
+  const rows = objects.get(key) ?? new OpenSet();
+  objects.set(key, rows);
+  rows.add(row);
 }
 
 /** The row as a plan has it, without what only a store has of it; in canonical order, so that the text of a witness takes half the time. */
@@ -99,23 +116,4 @@ export function orderedRow(row: FactVersion): FactRow {
     valid_from: row.valid_from,
     valid_to: row.valid_to,
   };
-}
-
-function overlaps({ valid_from, valid_to }: FactVersion, { from, to }: Period): boolean {
-  return valid_from < to && from < valid_to;
-}
-
-/** Behind all for which it holds; they come first. */
-function placeAfter(rows: readonly FactVersion[], holds: (row: FactVersion) => boolean): number {
-  let [low, high] = [0, rows.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(rows[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function byBeginning(a: FactVersion, b: FactVersion): number {
-  return a.valid_from < b.valid_from ? -1 : a.valid_from > b.valid_from ? 1 : 0;
 }

@@ -9,6 +9,7 @@ import {
   type PartitionRead,
   type PartitionState,
 } from '#ledger';
+import { OpenSet } from '#memory';
 import { type Level, type Line, untilOf } from './line.ts';
 import { Merged } from './merged.ts';
 import { OpenRows } from './open-rows.ts';
@@ -189,12 +190,12 @@ export class Partitions {
     const read = await this.#store.partition(name);
     if (read !== undefined) {
       const { open, ...state } = read;
-      return { state, open: OpenRows.of(open) };
+      return { state, open: new OpenRows(open) };
     }
     const [, ...sources] = line;
     const [level, ...above] = sources;
     const source = level && (await readSource(this.#store, name, [level, ...above]));
-    return { state: undefined, source, open: OpenRows.of(source?.open ?? []) };
+    return { state: undefined, source, open: new OpenRows(source?.open ?? []) };
   }
 
   /**
@@ -233,13 +234,8 @@ export class Partitions {
       const { claims, sought, reading } = before;
       for (const { lineage } of write.insert) claims.set(lineage, true);
       const { names, version, system_time: latest } = write;
-      this.#known.set(key, {
-        state: { names, version, latest },
-        open: before.open.changed(write),
-        claims,
-        sought,
-        reading,
-      });
+      before.open.change(write);
+      this.#known.set(key, { state: { names, version, latest }, open: before.open, claims, sought, reading });
     }
   }
 
@@ -328,7 +324,7 @@ async function readSource(
     const open: FactVersion[] = [];
     for await (const page of seenFacts(store, line, { space, subject, predicate, system })) open.push(...page);
     const rows = open.map((row) => ({ ...row, branch: branch as string, system_time_end: OPEN_END }));
-    return { begins, until: system, open: OpenRows.of(rows).all, reads };
+    return { begins, until: system, open: [...new OpenSet(rows)], reads };
   }
   return { begins, open: [], reads };
 }

@@ -17,7 +17,7 @@ import type {
   PartitionState,
   RankedQuery,
 } from '#ledger';
-import { OPEN_END } from '#memory';
+import { OPEN_END, type OpenKey, OpenSet } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
@@ -35,7 +35,6 @@ import {
   judgeFacts,
   nameKey,
   nameOf,
-  type OpenRow,
 } from '../facts.ts';
 import { MemoryTexts, type TextHome } from './texts.ts';
 
@@ -46,7 +45,7 @@ interface Partition extends FactState, TextHome {
   readonly names: ContentRef;
   version: number;
   latest: string;
-  readonly open: Map<string, OpenRow>;
+  readonly open: OpenSet<OpenKey>;
   /** By `factKey`. */
   readonly rows: Map<string, FactVersion>;
 }
@@ -127,7 +126,7 @@ export class MemoryFacts implements FactView {
     this.requireComplete();
     const found = this.#find(name);
     if (found === undefined) return undefined;
-    const open = [...found.open.keys()].map((key) => found.rows.get(key)!);
+    const open = Array.from(found.open, (key) => found.rows.get(factKey(key))!);
     const { names, version, latest, since } = found;
     return { names, version, latest, open: open.sort(byValidTime), ...(since !== undefined && { since }) };
   }
@@ -259,7 +258,7 @@ export class MemoryFacts implements FactView {
       since,
       version: 0,
       latest: '',
-      open: new Map(),
+      open: new OpenSet(),
       rows: new Map(),
     };
     this.#partitions.set(nameKey(name), begun);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName, PartitionRead } from '#ledger';
-import { OPEN_START } from '#memory';
+import { OPEN_START, type OpenKey, OpenSet } from '#memory';
 import {
   changeOpen,
   erasedName,
@@ -12,7 +12,6 @@ import {
   judgeFacts,
   nameKey,
   nameOf,
-  type OpenRow,
 } from '../facts.ts';
 import type { KnownFacts, PartitionFacts } from './known-facts.ts';
 import { bytea, composite } from './row.ts';
@@ -52,9 +51,9 @@ interface Target {
   readonly hash: string;
   readonly name: PartitionName;
   readonly before: number;
-  readonly close: (OpenRow & { readonly until: string })[];
+  readonly close: (OpenKey & { readonly until: string })[];
   readonly insert: FactVersion[];
-  readonly open: Map<string, OpenRow>;
+  readonly open: OpenSet<OpenKey>;
 }
 
 /** What a plan begins with. */
@@ -248,7 +247,7 @@ export class FactPlan implements FactView {
       before: before?.version ?? 0,
       close: [],
       insert: [],
-      open: new Map(before?.open),
+      open: new OpenSet(before?.open),
     };
     this.#targets.add(target);
     for (const row of close) {
@@ -289,8 +288,7 @@ function stateOf(
     valid_to,
   }));
   const since = branch === undefined ? undefined : told;
-  const byKey = new Map(rows.map((row) => [factKey(row), row]));
-  return { names: { hash, bytes }, version, latest, several, since, open: byKey };
+  return { names: { hash, bytes }, version, latest, several, since, open: new OpenSet(rows) };
 }
 
 /** All that it is judged by, without the name that its partition has where its names were erased. */

@@ -8,8 +8,8 @@ import type {
   PartitionName,
   PartitionState,
 } from '#ledger';
-import { OPEN_END } from '#memory';
-import { brokenOrder, factKey, incompleteError, judgeFacts, openRow } from '../facts.ts';
+import { OPEN_END, OpenSet } from '#memory';
+import { brokenOrder, incompleteError, judgeFacts, openKey } from '../facts.ts';
 import type { RebuildSteps } from '../rebuild.ts';
 import type { Row } from './driver.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
@@ -51,8 +51,12 @@ export function preparePartition(
     }
     const open = rows.filter((row) => row[1] !== null).map((row) => versionOf(row, name));
     const state = { names: { hash, bytes: Number(bytes) }, version: Number(version), latest };
-    const rowsByKey = new Map(open.map((row) => [factKey(row), openRow(row)]));
-    known?.learn(Number(run), name, { ...state, several: several === 't', since, open: rowsByKey });
+    known?.learn(Number(run), name, {
+      ...state,
+      several: several === 't',
+      since,
+      open: new OpenSet(open.map(openKey)),
+    });
     return { ...state, open, ...(since !== undefined && { since }) };
   };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName } from '#ledger';
-import { forgetWords, OPEN_END, OPEN_START } from '#memory';
+import { forgetWords, OPEN_END, OPEN_START, type OpenKey, OpenSet } from '#memory';
 import type { StoreError } from '../errors.ts';
 import {
   brokenOrder,
@@ -9,12 +9,10 @@ import {
   type FactState,
   type FactVerdict,
   type FactView,
-  factKey,
   incompleteError,
   judgeFacts,
   nameKey,
-  type OpenRow,
-  openRow,
+  openKey,
 } from '../facts.ts';
 import { damagedError } from './errors.ts';
 import { type FoundPartition, lastChange, SELECT_CLAIM_KEY } from './facts.ts';
@@ -33,7 +31,7 @@ interface Known extends FactState {
   readonly key: number | bigint;
   /** It has, or had, rows of a predicate with several values. */
   readonly several: boolean;
-  readonly open: Map<string, OpenRow>;
+  readonly open: OpenSet<OpenKey>;
 }
 
 /**
@@ -202,7 +200,7 @@ export class FactWriter implements FactView {
       ...lastChange({ version, latest }, open),
       several: several !== 0,
       since: name.branch === undefined ? undefined : since,
-      open: new Map(open.map((each) => [factKey(each), openRow(each)])),
+      open: new OpenSet(open.map(openKey)),
     };
     this.#know(name, state);
     return state;
@@ -212,7 +210,7 @@ export class FactWriter implements FactView {
   learn(name: PartitionName, { key, several, state }: FoundPartition): void {
     if (this.#known.has(nameKey(name))) return;
     const { names, version, latest, since } = state;
-    const open = new Map(state.open.map((row): [string, OpenRow] => [factKey(row), row]));
+    const open = new OpenSet<OpenKey>(state.open);
     this.#know(name, { key, names, version, latest, several, since, open });
   }
 
@@ -299,7 +297,7 @@ export class FactWriter implements FactView {
       this.#updatePartition.run(version, system_time, flag, key);
     }
     // What is rolled back is forgotten.
-    const open = before?.open ?? new Map<string, OpenRow>();
+    const open = before?.open ?? new OpenSet();
     changeOpen(open, change);
     this.#know(partition, { key, names, version, latest: system_time, several, since, open });
     return key;
@@ -369,6 +367,6 @@ type OpenColumns = [
   seq: number,
 ];
 
-function openOf(row: OpenColumns): OpenRow & Pick<FactVersion, 'seq'> {
+function openOf(row: OpenColumns): OpenKey & Pick<FactVersion, 'seq'> {
   return { fact_id: row[7]!, system_time_start: row[8], valid_from: row[9], valid_to: row[10], seq: row[11] };
 }

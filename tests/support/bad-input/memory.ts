@@ -1,6 +1,6 @@
 import * as memory from 'assize/memory';
 import type { Case, Exempt } from './case.ts';
-import { MADE, takes } from './table.ts';
+import { exempt, MADE, takes } from './table.ts';
 
 const AT = '2026-03-23T09:00:00.000000Z';
 const valid = (): memory.Period => ({ from: '2026-03-01T00:00:00.000000Z', to: memory.OPEN_END });
@@ -75,6 +75,11 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   dayOf: takes(memory.dayOf, () => [row()]),
   rounded: takes(memory.rounded, [0.5]),
   fuse: takes(memory.fuse, () => [[['a', 'b'], ['b']], String]),
+  'new OpenSet': exempt('is given rows that were checked'),
+  'OpenSet.get': exempt('is given rows that were checked'),
+  'OpenSet.overlapping': exempt('is given rows that were checked'),
+  'OpenSet.add': exempt('is given rows that were checked'),
+  'OpenSet.delete': exempt('is given rows that were checked'),
   'new Bm25': takes(
     (collection, sought) => new memory.Bm25(collection, sought),
     () => [{ texts: 2, words: 9 }, [{ word: 'a', texts: 1 }]],
