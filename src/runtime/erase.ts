@@ -1,11 +1,11 @@
 import { type Writ, writId } from '#authority';
 import { contentHash, form, isAssizeError, type Json, parsePointer } from '#canon';
 import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
-import { type Hash, isHash, type PartitionName } from '#ledger';
+import { type Hash, isFactStore, isHash, type PartitionName } from '#ledger';
 import { RuntimeError } from './errors.ts';
 import { type Found, findErasable, type Wanted } from './find-erasable.ts';
 import type { Gathered } from './intent.ts';
-import type { BelievedPlace } from './memory/index.ts';
+import type { BelievedPlace, LosingPartition } from './memory/index.ts';
 import type { Proposals } from './propose.ts';
 import { randomHex } from './random-hex.ts';
 import type { Resolutions } from './resolve.ts';
@@ -81,6 +81,7 @@ export class Erasures {
     // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
     const ruling = await writer.alone(async () => {
       let losing: readonly PartitionName[] = [];
+      let rest: Found | undefined;
       // By what is erased with the first entry of several nobody finds them any more.
       const unmarked = new Set<Hash>();
       for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -91,13 +92,8 @@ export class Erasures {
           await this.#resolutions.expireDue();
           await writer.settled();
           if (writer.stale) continue;
-          const found = await findErasable(
-            writer.around.store,
-            writer.around.replayer,
-            writer.id,
-            wanted,
-            writer.parts.domain,
-          );
+          const found: Found = rest ?? (await this.#find(wanted));
+          rest = undefined;
           losing = found.losing.map(({ name }) => name);
           for (const id of found.unmarked) unmarked.add(id);
           if (writer.stale) continue;
@@ -107,12 +103,15 @@ export class Erasures {
             continue;
           }
           await checkFound(wanted, found, writer.parts.domain);
-          const gathered = this.#gather(input, wanted, found);
+          const { part, after } = divided(found);
+          const gathered = this.#gather(input, wanted, { ...found, ...part });
           const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
           if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-          const isRest = found.answers.length + found.logged.length + found.values.length > VALUES_MAX;
-          if (ruling?.ruling === 'committed' && isRest) tries = -1;
-          else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
+          if (ruling?.ruling === 'committed' && after !== undefined) {
+            // To go through all of it again for each of many entries would take as long as the square of them.
+            rest = await this.#asLeft(after);
+            tries = -1;
+          } else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
         } finally {
           letGo?.();
         }
@@ -138,14 +137,34 @@ export class Erasures {
     return { ...told, left: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
   }
 
+  #find(wanted: Wanted): Promise<Found> {
+    const { around, id, parts } = this.#writer;
+    return findErasable(around.store, around.replayer, id, wanted, parts.domain);
+  }
+
+  /**
+   * What is still to be erased when an entry has erased a part of it; undefined where somebody else has changed one of its partitions since it
+   * was searched for, and it has to be searched for again. That nobody has written in the trajectory is seen by its length.
+   */
+  async #asLeft(found: Found): Promise<Found | undefined> {
+    const { store } = this.#writer.around;
+    if (!isFactStore(store)) return found;
+    const losing: LosingPartition[] = [];
+    for (const before of found.losing) {
+      const state = await store.partition(before.name);
+      // Its names were erased: nobody can say anything of it any more.
+      if (state === undefined) continue;
+      if (state.version !== before.state.version + 1) return undefined;
+      losing.push({ ...before, state });
+    }
+    return { ...found, losing };
+  }
+
   #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
     const { parts, around, id } = this.#writer;
     const writ = parts.writs.present(input.writ);
     verified(around.verifier, writ, parts.writs.delegated);
-    // They are found by what is erased after them.
-    const answers = found.answers.slice(0, VALUES_MAX);
-    const logged = found.logged.slice(0, VALUES_MAX - answers.length);
-    const values = found.values.slice(0, VALUES_MAX - answers.length - logged.length);
+    const { answers, logged, values } = found;
     const { at, entries, transactions } = wanted;
     const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
     const answered = answers.length === 0 ? {} : { answers };
@@ -166,6 +185,25 @@ export class Erasures {
       principal: input.principal ?? writ.writ.subject,
     };
   }
+}
+
+type Part = Pick<Found, 'answers' | 'logged' | 'values'>;
+
+/** What one entry erases, and what the next one does, which comes after it. They are in an order in which each finds what is left. */
+function divided(found: Found): { readonly part: Part; readonly after?: Found } {
+  let room = VALUES_MAX;
+  const take = <T>(all: readonly T[]): [readonly T[], readonly T[]] => {
+    const [now, later] = [all.slice(0, room), all.slice(room)];
+    room -= now.length;
+    return [now, later];
+  };
+  const [answers, answersLeft] = take(found.answers);
+  const [logged, loggedLeft] = take(found.logged);
+  const [values, valuesLeft] = take(found.values);
+  const part = { answers, logged, values };
+  if (answersLeft.length + loggedLeft.length + valuesLeft.length === 0) return { part };
+  const left = { answers: answersLeft, logged: loggedLeft, values: valuesLeft };
+  return { part, after: { ...found, ...left, length: found.length + 1 } };
 }
 
 const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);

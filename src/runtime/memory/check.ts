@@ -12,6 +12,7 @@ import {
   type PartitionState,
   type TrajectoryInfo,
 } from '#ledger';
+import { factPages } from './fact-pages.ts';
 import { recordedChanges } from './recorded.ts';
 import { type ReadTo, UnreadChanges } from './unread.ts';
 
@@ -65,7 +66,6 @@ const CHECK_OPTIONS = form.options<CheckMemoryOptions>({
 });
 
 const LISTED_MAX = 100;
-const PAGE = 1_000;
 /** Digits of a hash that two rows are told apart by. */
 const DIGITS = 32;
 
@@ -208,13 +208,7 @@ async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Exp
 type RowName = 'fact_id' | 'system_time_start';
 
 async function* rowsOf(store: FactStore, memory: Pick<PartitionName, 'space' | 'branch'>): AsyncGenerator<FactVersion> {
-  let after: FactVersion | undefined;
-  for (;;) {
-    const page = await store.facts({ ...memory, kind: 'all', limit: PAGE, ...(after && { after }) });
-    yield* page;
-    if (page.length < PAGE) return;
-    after = page.at(-1);
-  }
+  for await (const page of factPages(store, { ...memory, kind: 'all' })) yield* page;
 }
 
 function digestOf({ content, ...row }: FactVersion): string {

@@ -202,6 +202,62 @@ onEveryStore((stores) => {
   });
 
   near(
+    'an erasure of two entries is searched for once, and what is said of her elsewhere in between is not lost with her name',
+    async () => {
+      for (const isSaid of [false, true]) {
+        const ward = await begun(stores);
+        const { store, clock, memory } = ward;
+        for (let part = 0; part < 9; part++)
+          await committed(
+            memory.assertMany(
+              Array.from({ length: 250 }, (_, i) => ({
+                subject: WHO,
+                predicate: 'allergy',
+                object: `note ${part}-${i} of hers`,
+              })),
+            ),
+          );
+        const other = (await runtimeOver(store, [clinic], { clock }).create(clinic, {
+          trajectoryId: 'other',
+          writs: [writFor('nurse')],
+        })) as Trajectory;
+        const elsewhere = other.memory({ space: 'ward', writ: writFor('nurse') });
+        let searches = 0;
+        let erasures = 0;
+        const watched = new Proxy(store, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name, target);
+            if (typeof value !== 'function') return value;
+            return (...args: readonly unknown[]): unknown => {
+              if (name === 'branches') searches += 1;
+              const answer: unknown = Reflect.apply(value, target, args);
+              if (name !== 'commit' || !(answer instanceof Promise)) return answer;
+              return answer.then(async (result: unknown) => {
+                erasures += 1;
+                if (isSaid && erasures === 1)
+                  await committed(elsewhere.assert({ subject: WHO, predicate: 'allergy', object: 'said elsewhere' }));
+                return result;
+              });
+            };
+          },
+        });
+        const there = (await runtimeOver(watched, [clinic], { clock }).open('t', clinic)) as Trajectory;
+        const ruling = await erasing(there, {});
+        expect(ruling).toMatchObject({ ruling: 'committed', left: isSaid ? ['other'] : [] });
+        expect(erasures).toBe(2);
+        const rows = await rowsOf(store);
+        expect(rows.filter(({ subject, object }) => subject === WHO && object === 'said elsewhere')).toHaveLength(
+          isSaid ? 1 : 0,
+        );
+        expect(rows.filter(({ object }) => object.includes('of hers'))).toEqual([]);
+        // Each search looks twice at which memories there are.
+        expect(searches).toBe(isSaid ? 4 : 2);
+        await expectSound(ward);
+      }
+    },
+  );
+
+  near(
     'an erasure of several entries that is cut off between or in them is gone on with when it is asked for again',
     async () => {
       // Some more than go into two entries.

@@ -26,6 +26,7 @@ import { everyWordOf, objectKey, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { answersNamedBy, answersWithin } from '../observed-answers.ts';
 import { isErasedRow } from './erased-row.ts';
+import { factPages } from './fact-pages.ts';
 import { leavesOf, type Writes, WrittenSearch } from './find-written.ts';
 import type { Line } from './line.ts';
 import type { AskedQuestion } from './questions.ts';
@@ -150,11 +151,8 @@ export class BelievedSearch {
         subject,
         ...(predicate !== undefined && { predicate }),
         kind: 'all',
-        limit: PAGE,
       } as const;
-      let after: FactVersion | undefined;
-      for (;;) {
-        const page = await store.facts({ ...query, ...(after && { after }) });
+      for await (const page of factPages(store, query))
         for (const row of page) {
           place.rows.add(keyOf(row));
           place.claims.add(row.lineage);
@@ -164,9 +162,6 @@ export class BelievedSearch {
           const isMeant = place.claim === undefined || row.lineage === place.claim || row.object.includes(place.claim);
           if (isMeant) rows.push(row);
         }
-        after = page.at(-1);
-        if (page.length < PAGE) break;
-      }
     }
     this.#rows = rows;
     const above = new Set(sources.map(({ branch }) => branch));

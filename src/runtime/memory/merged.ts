@@ -8,10 +8,10 @@ import {
   type PartitionName,
   readRow,
 } from '#ledger';
+import { factPages } from './fact-pages.ts';
 
 /** Partitions whose merged claims are kept in memory; more only cost reading their entries again. */
 const PARTITIONS_MAX = 1_024;
-const PAGE = 1_000;
 
 interface Read {
   /** Of the partition: another one may have its name once that was erased. */
@@ -42,10 +42,9 @@ export class Merged {
     const before = this.#read.get(key);
     const claims = new Set(before?.names === names ? before.claims : []);
     let last = before?.names === names ? before.last : undefined;
-    for (;;) {
-      const memory = { space, ...(branch !== undefined && { branch }) };
-      const query = { ...memory, subject, predicate, kind: 'all', limit: PAGE } as const;
-      const page = await this.#store.facts({ ...query, ...(last && { after: last }) });
+    const memory = { space, ...(branch !== undefined && { branch }) };
+    const query = { ...memory, subject, predicate, kind: 'all', ...(last && { after: last }) } as const;
+    for await (const page of factPages(this.#store, query)) {
       const entries = new Set(
         page
           .filter(isOfSeveral)
@@ -53,8 +52,7 @@ export class Merged {
           .map(({ entry_id }) => entry_id),
       );
       for (const id of entries) for (const claim of await this.#mergedBy(id, names)) claims.add(claim);
-      last = page.at(-1) ?? last;
-      if (page.length < PAGE) break;
+      last = page.at(-1);
     }
     this.#read.set(key, { names, claims, last });
     return claims;

@@ -1,4 +1,5 @@
 import type { BranchPartition, FactQuery, FactStore, FactVersion } from '#ledger';
+import { factPages } from './fact-pages.ts';
 import { type Ahead, type Level, type Line, seen, untilOf } from './line.ts';
 
 const PAGE = 1_000;
@@ -73,22 +74,6 @@ export function aheadIn({ space, subject, predicate, system }: Omit<FactQuery, '
     (subject === undefined || subject === name.subject) &&
     (predicate === undefined || predicate === name.predicate);
   return [...(ahead?.values() ?? [])].filter(isAsked).sort(byNames);
-}
-
-/** `onAsk` is called before each page is read. */
-async function* factPages(
-  store: FactStore,
-  query: FactQuery,
-  onAsk: () => void = () => undefined,
-): AsyncGenerator<FactVersion[]> {
-  let after: FactVersion | undefined;
-  for (;;) {
-    onAsk();
-    const page = await store.facts({ ...query, ...(after && { after }), limit: PAGE });
-    if (page.length > 0) yield page;
-    if (page.length < PAGE) return;
-    after = page.at(-1);
-  }
 }
 
 /** Counts reads, so that of two it is known which came first. */

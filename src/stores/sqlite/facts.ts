@@ -202,9 +202,14 @@ export class FactReader {
   #query(where: string): StatementSync {
     const known = this.#queries.get(where);
     if (known !== undefined) return known;
-    const statement = this.#rows(`SELECT ${ROW}, p.subject, p.predicate
-      FROM fact_partition AS p CROSS JOIN ${ROWS} WHERE e.key = p.key AND ${where}
-      ORDER BY p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ?`);
+    // All that is there of a key is put in order, and only of what comes back more is read than the order needs.
+    const order = (row: string): string => `subject, predicate, ${row}.system_start, ${row}.valid_from, ${row}.fact_id`;
+    const statement = this.#rows(`SELECT ${rowThatEnds('x.system_end')}, x.subject, x.predicate
+      FROM (
+        SELECT p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id, e.system_end, e.n
+        FROM fact_partition AS p CROSS JOIN ${ROWS} WHERE e.key = p.key AND ${where}
+        ORDER BY ${order('f')} LIMIT ?
+      ) AS x CROSS JOIN fact AS f ON f.n = x.n ORDER BY ${order('x')}`);
     this.#queries.set(where, statement);
     return statement;
   }

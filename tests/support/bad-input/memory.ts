@@ -76,6 +76,7 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
   rounded: takes(memory.rounded, [0.5]),
   fuse: takes(memory.fuse, () => [[['a', 'b'], ['b']], String]),
   'new OpenSet': exempt('is given rows that were checked'),
+  'OpenSet.size': exempt('no arguments'),
   'OpenSet.get': exempt('is given rows that were checked'),
   'OpenSet.overlapping': exempt('is given rows that were checked'),
   'OpenSet.add': exempt('is given rows that were checked'),
