@@ -1,6 +1,6 @@
 import { MemoryError } from './errors.ts';
 import { type FactRow, objectKey, type Partition, validOf } from './fact.ts';
-import { atomicSegments, coalesce, intersection, type Period } from './period.ts';
+import { atomicSegments, coalesce, type Period } from './period.ts';
 import type { PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, questionOf } from './question.ts';
 import { Room } from './room.ts';
@@ -65,11 +65,12 @@ export function settle(
   const asked = new Map<string, Question>();
   const open = new Map<string, Question>();
   const room = new Room();
-  const settled = atomicSegments(items.flatMap(({ parts }) => parts)).map((segment) => {
-    const groups = groupsIn(segment, items, strategy);
+  const settled: { readonly segment: Period; readonly groups: readonly Group[] }[] = [];
+  for (const { segment, held } of segmentsOf(items)) {
+    const groups = groupsOf(held, strategy);
     if (cardinality === 'single-valued') room.take(groups);
-    return { segment, groups };
-  });
+    settled.push({ segment, groups });
+  }
   for (const { segment, groups } of settled) {
     if (cardinality === 'multi-valued' || groups.length === 1) {
       uncontested.push(...groups.map((group) => ({ ...group, ...segment })));
@@ -104,15 +105,22 @@ export function memberOf({ head, object, confidence, items }: Group): Question['
   return { claim: head.row.lineage, confidence, object, rows: items.map(({ row }) => row) };
 }
 
-function groupsIn(segment: Period, items: readonly Item[], strategy: Strategy): Group[] {
-  const byObject = new Map<string, Item[]>();
-  for (const item of items) {
-    if (!item.parts.some((part) => intersection(part, segment) !== undefined)) continue;
-    const key = objectKey(item.row.object);
-    const same = byObject.get(key);
-    if (same === undefined) byObject.set(key, [item]);
-    else same.push(item);
+/** The atomic segments in order, each with the items that hold in it: of many, most hold elsewhere. */
+function* segmentsOf(items: readonly Item[]): Generator<{ readonly segment: Period; readonly held: readonly Item[] }> {
+  const parts = items
+    .flatMap((item) => item.parts.map(({ from, to }) => ({ from, to, item })))
+    .sort((a, b) => compare(a.from, b.from));
+  let begun = 0;
+  let held: typeof parts = [];
+  for (const segment of atomicSegments(parts)) {
+    held = held.filter(({ to }) => to > segment.from);
+    for (; begun < parts.length && parts[begun]!.from <= segment.from; begun++) held.push(parts[begun]!);
+    yield { segment, held: held.map(({ item }) => item) };
   }
+}
+
+function groupsOf(items: readonly Item[], strategy: Strategy): Group[] {
+  const byObject = Map.groupBy(items, ({ row }) => objectKey(row.object));
   return [...byObject.values()].map((same) => groupOf(same, strategy));
 }
 
