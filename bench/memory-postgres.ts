@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { roundTripsOf } from '../tests/support/postgres/round-trips.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
+import { histories } from './histories.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { storageOnPostgres } from './memory-storage.ts';
 import { WRITERS, writersBench } from './memory-writers.ts';
@@ -54,7 +55,8 @@ async function contradictions(base: string): Promise<BenchResult[]> {
   try {
     // Those that were said first are forgotten by now, and known again once something was said of them.
     const trips = [await tripsOf(large, 'not in memory'), await tripsOf(large, 'in memory')];
-    return [...trips, ...(await inTurns(client, [small, large], trips[0]!.value))];
+    const turns = await inTurns(client, [small, large], trips[0]!.value);
+    return [...trips, ...turns, ...(await histories(small, 'PostgreSQL'))];
   } finally {
     await client.end();
     for (const ward of [small, large]) await ward.close();

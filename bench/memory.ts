@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BELIEVED_NOW, bareLoop, bareRows } from './facts.ts';
+import { histories } from './histories.ts';
 import { type BenchResult, compare, formatTable, percentile, rateResult } from './measure.ts';
 import { memoryOnPostgres } from './memory-postgres.ts';
 import { storageOnSqlite } from './memory-storage.ts';
@@ -22,10 +23,6 @@ const CALLERS = 16;
 /** Recalls of one kind in a row. */
 const RECALLS = 500;
 const SAMPLES = 300;
-/** Periods of a key with a short history and of one with a long one, and how many are said at once. */
-const FEW_PERIODS = 10;
-const MANY_PERIODS = 10_000;
-const PERIODS_AT_ONCE = 500;
 /** Contradictions before that, so that it is the compiled program that is measured. */
 const WARM_UP = 4_000;
 /** And so long, where many are said at once. */
@@ -41,7 +38,7 @@ export async function memoryBench(): Promise<BenchResult[]> {
       ...(await one(join(folder, 'bare.db'), small, large)),
       ...(await recalls(large, join(folder, 'large.db'))),
       ...(await many(large, join(folder, 'loop.db'), '')),
-      ...(await histories(small)),
+      ...(await histories(small, 'SQLite')),
     ];
     for (const each of [small, large]) await each.close();
     const aside = await openWard(url('aside'), { facts: LARGE, writer: 'thread' });
@@ -92,42 +89,6 @@ async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[
     result(`a contradiction, one caller, durable, ${SMALL} facts: p50`, few, { max: base + 120 }),
     result(`a contradiction, one caller, durable, ${LARGE} facts: p50`, lots, { max: base + 120 }),
     { name: `a contradiction: ${LARGE} facts, of ${SMALL}`, value: lots / few, unit: '', goal: { max: 2 } },
-  ];
-}
-
-/** Changes of a key with few periods, and of one with many, in turns; a change looks at the last of them. */
-async function histories({ memories: [memory] }: Ward): Promise<BenchResult[]> {
-  const at = (n: number): string => `${new Date(Date.UTC(2000, 0, 1) + n * 60_000).toISOString().slice(0, 23)}000Z`;
-  const lengths = [FEW_PERIODS, MANY_PERIODS];
-  for (const length of lengths)
-    for (let from = 0; from < length; from += PERIODS_AT_ONCE)
-      await believed(
-        memory.assertMany(
-          Array.from({ length: Math.min(PERIODS_AT_ONCE, length - from) }, (_, i) => ({
-            ...said(`with ${length} periods`, `drug ${from + i}`),
-            valid: { from: at(from + i), to: at(from + i + 1) },
-          })),
-        ),
-      );
-  const times: [few: number[], many: number[]] = [[], []];
-  for (let n = 0; n < SAMPLES; n++) {
-    for (const [i, length] of lengths.entries()) {
-      const { subject, predicate } = said(`with ${length} periods`, '');
-      const start = performance.now();
-      await believed(memory.change({ subject, predicate, object: `change ${n}`, from: at(length + n) }));
-      times[i]!.push((performance.now() - start) * 1_000);
-    }
-  }
-  const [few, lots] = times.map((each) => percentile(each, 50)) as [number, number];
-  const baseline = { name: `of a key with ${FEW_PERIODS}`, value: few };
-  return [
-    {
-      name: `a change of a key with ${MANY_PERIODS} periods: p50`,
-      value: lots,
-      unit: 'µs',
-      baseline,
-      ratio: lots / few,
-    },
   ];
 }
 

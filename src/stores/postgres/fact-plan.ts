@@ -108,12 +108,10 @@ export class FactPlan implements FactView {
    */
   static assumed(writes: readonly FactWrite[], known: KnownFacts, path: string): FactPlan | undefined {
     const { run = 0 } = known;
+    const remembered = known.take(writes.flatMap(partitionsOf));
+    if (remembered === undefined) return undefined;
     const partitions = new Map<string, Known>();
-    for (const name of writes.flatMap(partitionsOf)) {
-      const remembered = known.get(name);
-      if (remembered === undefined) return undefined;
-      if (remembered.state !== undefined) partitions.set(nameKey(name), remembered.state);
-    }
+    for (const [name, state] of remembered) if (state !== undefined) partitions.set(nameKey(name), state);
     const nothing = { erased: new Set<Hash>(), versions: new Set<string>() };
     return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
   }
@@ -192,9 +190,8 @@ export class FactPlan implements FactView {
     }
     for (const { names, version, latest, several, since, open, target } of this.#partitions.values())
       if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, since, open });
-    // What was asked about is known, too, where it stays as it is.
-    const reads = this.isAssumed ? [] : [...this.#reads.values()];
-    for (const { partition: name } of reads)
+    // What it was planned on is known, too, where it stays as it is.
+    for (const { partition: name } of this.#reads.values())
       if (this.partition(name)?.target === undefined) known.learn(this.run, name, this.partition(name));
   }
 
@@ -240,14 +237,13 @@ export class FactPlan implements FactView {
   #accept(change: FactChange): void {
     const { partition, names, version, system_time, close, insert, since } = change;
     const before = change.before as Known | undefined;
-    // What is remembered is not this group's to change.
     const target: Target = before?.target ?? {
       hash: hashOf(partition),
       name: nameOf(partition),
       before: before?.version ?? 0,
       close: [],
       insert: [],
-      open: new OpenSet(before?.open),
+      open: before?.open ?? new OpenSet(),
     };
     this.#targets.add(target);
     for (const row of close) {

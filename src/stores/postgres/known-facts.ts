@@ -1,17 +1,19 @@
-import { RecentMap } from '#canon';
 import type { PartitionName } from '#ledger';
 import { type FactState, nameKey } from '../facts.ts';
 
-/** Partitions that are remembered; of others the server is asked. */
-const PARTITIONS_MAX = 8_192;
-
-/** Of what has more open rows than that nothing is remembered, so that what is stays small. */
-const OPEN_MAX = 64;
+/** Partitions and open rows that are remembered; of others the server is asked. */
+const PARTITIONS_MAX = 10_000;
+const ROWS_MAX = 100_000;
 
 /** What changes of a partition are judged by. */
 export interface PartitionFacts extends FactState {
   /** Whether it ever had rows of a predicate with several values. */
   readonly several: boolean;
+}
+
+/** Without a state where there was no such partition. */
+interface Remembered {
+  readonly state: PartitionFacts | undefined;
 }
 
 /**
@@ -20,9 +22,8 @@ export interface PartitionFacts extends FactState {
  * undone and the server is asked after all.
  */
 export class KnownFacts {
-  readonly #partitions: RecentMap<string, { readonly state: PartitionFacts | undefined } | undefined> = new RecentMap(
-    PARTITIONS_MAX,
-  );
+  readonly #partitions: Map<string, Remembered> = new Map();
+  #rows = 0;
   #run: number | undefined;
 
   /** The rebuilding of facts that all of it is from; undefined where nothing is remembered. */
@@ -30,9 +31,16 @@ export class KnownFacts {
     return this.#run;
   }
 
-  /** Undefined where the server has to be asked; without a state where there was no such partition. */
-  get(name: PartitionName): { readonly state: PartitionFacts | undefined } | undefined {
-    return this.#partitions.get(nameKey(name));
+  /** Those of all of these, and they are not remembered any more: who takes them changes them. Undefined where the server has to be asked. */
+  take(names: readonly PartitionName[]): ReadonlyMap<PartitionName, PartitionFacts | undefined> | undefined {
+    const found = new Map<PartitionName, PartitionFacts | undefined>();
+    for (const name of names) {
+      const remembered = this.#partitions.get(nameKey(name));
+      if (remembered === undefined) return undefined;
+      found.set(name, remembered.state);
+    }
+    this.forget(names);
+    return found;
   }
 
   /** As it was just read or written. What was read may have been overtaken by what is remembered, which then stays. */
@@ -42,15 +50,26 @@ export class KnownFacts {
     const key = nameKey(name);
     const before = this.#partitions.get(key)?.state;
     if ((before?.version ?? 0) > (state?.version ?? 0)) return;
-    this.#partitions.set(key, (state?.open.size ?? 0) > OPEN_MAX ? undefined : { state });
+    this.forget([name]);
+    this.#rows += state?.open.size ?? 0;
+    if (this.#partitions.size >= PARTITIONS_MAX || this.#rows > ROWS_MAX) {
+      this.#partitions.clear();
+      this.#rows = state?.open.size ?? 0;
+    }
+    this.#partitions.set(key, { state });
   }
 
   forget(names: Iterable<PartitionName>): void {
-    for (const name of names) this.#partitions.set(nameKey(name), undefined);
+    for (const name of names) {
+      const key = nameKey(name);
+      this.#rows -= this.#partitions.get(key)?.state?.open.size ?? 0;
+      this.#partitions.delete(key);
+    }
   }
 
   clear(): void {
     this.#partitions.clear();
+    this.#rows = 0;
     this.#run = undefined;
   }
 }
