@@ -30,7 +30,7 @@ export interface Reading {
 const REDIRECTS_MAX = 5;
 
 /**
- * Sends a request once, and reads what is answered. A redirection is followed where the method is GET and the origin the same.
+ * Sends a request once, and reads what is answered. A redirection is followed where the method is GET, the origin the same, and no user named.
  *
  * @throws DidNothing where it is certain that nothing was sent; another error where the answer was lost, or can't be read
  */
@@ -95,7 +95,9 @@ function nextUrl(method: string, url: URL, { status, headers }: Response): URL |
   const location = headers.get('location');
   if (method !== 'GET' || status < 300 || status > 399 || location === null) return undefined;
   const next = URL.parse(location, url.href);
-  return next?.origin === url.origin ? next : undefined;
+  // What is sent has no user in its URL, and a password that a server names is none of ours.
+  const isPlain = next?.username === '' && next.password === '';
+  return isPlain && next.origin === url.origin ? next : undefined;
 }
 
 async function read(response: Response, { bytesMax, answer }: Reading): Promise<HttpAnswer> {

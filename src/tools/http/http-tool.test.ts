@@ -496,6 +496,19 @@ describe('a request', () => {
     expect(await read({ host: `127.0.0.1:${port}` } as HttpSink, 'x')).toMatchObject({ code: 'tool_failed' });
     leads.close();
     expect(other.requests).toEqual([]);
+    const named = createServer((socket) => {
+      const { port } = named.address() as { port: number };
+      socket.end(
+        `HTTP/1.1 302 Found\r\nlocation: http://user:pass@127.0.0.1:${port}/in\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+      );
+    }).listen(0, '127.0.0.1');
+    await once(named, 'listening');
+    const host = `127.0.0.1:${(named.address() as { port: number }).port}`;
+    expect(await read({ host } as HttpSink, 'x')).toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringContaining('302, which is not followed'),
+    });
+    named.close();
   });
 
   test('is answered with no more than it may, read strictly', async () => {

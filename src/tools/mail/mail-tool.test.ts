@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { type MailFault, MailSink } from '../../../tests/support/mail-sink.ts';
@@ -137,6 +140,38 @@ describe('a message', () => {
     ]);
   });
 });
+
+test('a server that never answers when it is taken leave of is left all the same', async () => {
+  const replies: readonly (readonly [start: string, reply: string])[] = [
+    ['EHLO', '250 sink'],
+    ['MAIL', '250 ok'],
+    ['RCPT', '250 ok'],
+    ['DATA', '354 go on'],
+    ['.', '250 taken'],
+  ];
+  const said: string[] = [];
+  const server = createServer((socket) => {
+    socket.write('220 sink\r\n');
+    createInterface(socket).on('line', (line) => {
+      said.push(line);
+      const reply = replies.find(([start]) => (start === '.' ? line === start : line.startsWith(start)))?.[1];
+      if (reply !== undefined) socket.write(`${reply}\r\n`);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+  const { port } = server.address() as AddressInfo;
+  const tool = mailTool({
+    name: 'mail.send',
+    from: 'shop@shop.example',
+    transport: { host: '127.0.0.1', port, secure: false },
+  });
+  expect((await sent(tool)).left).toEqual([]);
+  await left;
+  expect(said.at(-1)).toBe('QUIT');
+  server.close();
+  // Such a server is silent for longer than this.
+}, 30_000);
 
 describe('a password', () => {
   const auth = { user: 'shop', pass: 'right' };

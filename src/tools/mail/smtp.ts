@@ -75,6 +75,8 @@ export interface Taken {
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
+/** For its answer when it is taken leave of, which nobody needs. */
+const LEAVE_MS = 2_000;
 
 /**
  * Hands one message over, on a connection of its own, which ends with the signal.
@@ -116,7 +118,7 @@ export async function handOver(
       const { accepted, rejected } = await answered<Taken>((done) => connection.send(envelope, message, done as never));
       return { accepted: [...accepted], rejected: [...rejected] };
     });
-    connection.quit();
+    takeLeave(connection);
     return taken;
   } catch (error) {
     connection.close();
@@ -124,6 +126,13 @@ export async function handOver(
       didNothing(error, isGiven) ?? new NoAnswer((error as Error).message, { cause: error, why: whyOfReply(error) })
     );
   }
+}
+
+/** A server that says nothing to that would keep the process for as long as it may be silent. */
+function takeLeave(connection: SMTPConnection): void {
+  const timer = setTimeout(() => connection.close(), LEAVE_MS);
+  connection.once('end', () => clearTimeout(timer));
+  connection.quit();
 }
 
 /** A message that was never read was never sent; one that was refused was read, and not taken (RFC 5321 section 4.2.5). */
