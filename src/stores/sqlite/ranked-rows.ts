@@ -5,7 +5,7 @@ import { compareRows } from '../facts.ts';
 import { ROW, ROWS, type RowColumns, restrictions, versionOf } from './fact-rows.ts';
 import { prepareByText } from './statements.ts';
 
-/** Texts of one partition whose rows are read together. */
+/** Texts of one partition whose rows are read together the first time, and twice as many each time after: all that it has is looked at for them. */
 const TOGETHER = 32;
 
 /** A text that answers, with its rows once they were looked for. */
@@ -32,20 +32,25 @@ export class RankedRows {
   best(candidates: readonly Candidate[], query: FactQuery, limit: number): FactHit[] {
     const ranked = candidates.toSorted((a, b) => b.score - a.score);
     const found: FactHit[] = [];
+    const together = new Map<number, number>();
     for (let at = 0; at < ranked.length && found.length < limit; ) {
       const { score } = ranked[at]!;
       const rows: FactVersion[] = [];
-      for (; ranked[at]?.score === score; at += 1) rows.push(...(ranked[at]!.rows ?? this.#read(ranked, at, query)));
+      for (; ranked[at]?.score === score; at += 1) {
+        const { key, rows: known } = ranked[at]!;
+        if (known === undefined) together.set(key, 2 * (together.get(key) ?? TOGETHER / 2));
+        rows.push(...(known ?? this.#read(ranked, at, together.get(key)!, query)));
+      }
       for (const fact of rows.sort(compareRows)) found.push({ fact, score });
     }
     return found.slice(0, limit);
   }
 
-  /** Rows of a text, and of the next ones of its partition. */
-  #read(ranked: readonly Candidate[], from: number, query: FactQuery): readonly FactVersion[] {
+  /** Rows of a text, and of the next ones of its partition: of so many at most. */
+  #read(ranked: readonly Candidate[], from: number, most: number, query: FactQuery): readonly FactVersion[] {
     const first = ranked[from]!;
     const same: Candidate[] = [];
-    for (let at = from; at < ranked.length && same.length < TOGETHER; at += 1)
+    for (let at = from; at < ranked.length && same.length < most; at += 1)
       if (ranked[at]!.key === first.key && ranked[at]!.rows === undefined) same.push(ranked[at]!);
     const named = new Map<string, FactVersion[]>();
     for (const each of same) {
