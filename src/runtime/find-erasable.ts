@@ -67,6 +67,8 @@ export interface Found {
 }
 
 const PAGE = 500;
+/** Values that the store is asked about at the same time. */
+const ASKED_AT_ONCE = 100;
 
 /**
  * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
@@ -128,10 +130,13 @@ export async function findErasable(
   const values: ErasedValue[] = [];
   // What others are found by goes last.
   const erasedBy = new Set<Hash>();
-  for (const value of [...told.filter(({ hash }) => !hashes.has(hash)), ...chosen]) {
-    const by = await store.erasedBy(value.hash);
-    if (by === undefined) values.push(value);
-    else erasedBy.add(by);
+  const all = [...told.filter(({ hash }) => !hashes.has(hash)), ...chosen];
+  for (let at = 0; at < all.length; at += ASKED_AT_ONCE) {
+    const asked = all.slice(at, at + ASKED_AT_ONCE);
+    const erasers = await Promise.all(asked.map(({ hash }) => store.erasedBy(hash)));
+    for (const [n, by] of erasers.entries())
+      if (by === undefined) values.push(asked[n]!);
+      else erasedBy.add(by);
   }
   const left = (await believed?.trajectoriesLeft()) ?? [];
   return {
