@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { DidNothing, type TogetherCall } from '#effects';
+import { transact as transactTools } from '../../../tests/support/tool-stage.ts';
 import { HeldSql } from './held.ts';
 import { SqlPart } from './part.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
+import { sqlReader } from './sql-reader.ts';
 import { type SqlWork, transact } from './transact.ts';
 
 // What is held is let go whatever the database does meanwhile: nobody else gets a connection that has something of it, and nobody waits
@@ -197,4 +200,21 @@ test('what is ruled on and hangs is cut off when nobody waits for it, and the ne
   stop.abort(new Error('it took too long'));
   await next;
   expect(list.committed).toEqual(['put next']);
+});
+
+test('what reads and hangs is cut off when nobody waits for it', async () => {
+  vi.useRealTimers();
+  const list = new Listed(true);
+  list.at = (text) => (text === 'look' ? never() : undefined);
+  const { connect } = list.database;
+  const reader = sqlReader({
+    name: 'list.look',
+    input: z.strictObject({}),
+    reads: ['list'],
+    database: { connect },
+    statement: () => ({ text: 'look' }),
+  });
+  const { error } = await transactTools([reader], (tx) => tx.call('list.look', {}), { callMs: 50 });
+  expect(error).toMatchObject({ code: 'deadline' });
+  expect(list.closed).toEqual([true]);
 });

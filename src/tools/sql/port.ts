@@ -17,7 +17,7 @@ export interface SqlConnection {
   rollback(): unknown;
   /**
    * It is not needed any more; `isBroken`: nobody knows what state it is in, so it must not be used again, and what it has not committed
-   * has to go. A statement may be under way then, of what is held too long: it is to fail.
+   * has to go. A statement may be under way then, of what is held too long or of what nobody waits for: it is to fail.
    */
   close?(isBroken: boolean): unknown;
 }

@@ -4,7 +4,7 @@ import { callback, readOptions, scopes } from '../options.ts';
 import { SqlPart } from './part.ts';
 import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
 import type { SqlStatement } from './statements.ts';
-import { rollBack, used } from './use.ts';
+import { cutOffWith, rollBack, used } from './use.ts';
 
 /** A statement on the caller's database that only reads, as a tool. */
 export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType>
@@ -57,6 +57,7 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
     execute: async (given: any, { signal }: Call) => {
       const use = await used(database, 'read');
+      const isHeard = cutOffWith(signal, use);
       try {
         return await part.read(use.connection, given, signal);
       } catch (error) {
@@ -64,6 +65,7 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
         await rollBack(use);
         throw error;
       } finally {
+        isHeard();
         await use.over();
       }
     },
