@@ -55,6 +55,32 @@ describe('a table', () => {
   });
 });
 
+describe('a table of many rows', () => {
+  const columns = [{ title: 'n', align: 'right' as const }, { title: 'what' }, { title: 'detail' }];
+  // The widest of a column come late, and are few.
+  const rows = Array.from({ length: 1_000 }, (_, n) => [n, n === 900 ? 'the widest' : 'a', 'word '.repeat(200).trim()]);
+
+  test('has columns of one width, wherever the widest stands', () => {
+    const { out, text } = output();
+    out.table(columns, rows);
+    const [head, ...lines] = text().trimEnd().split('\n');
+    expect(lines).toHaveLength(rows.length);
+    expect(head).toBe('  n  what        detail');
+    for (const [n, line] of lines.entries()) {
+      const [, what, detail] = rows[n] as [number, string, string];
+      expect(line).toBe(`${String(n).padStart(3)}  ${what.padEnd(10)}  ${detail}`);
+    }
+  });
+
+  test('is laid out also where it has more words than a call takes arguments', () => {
+    const { out, text } = output(60);
+    out.table(columns, rows);
+    const lines = text().trimEnd().split('\n');
+    expect(lines.every((line) => line.length <= 60)).toBe(true);
+    expect(text().match(/word/g)).toHaveLength(200_000);
+  });
+});
+
 describe('a table that is wider than the terminal', () => {
   const columns = ['seq', 'id', 'at', 'action', 'reason', 'detail'].map((title) => ({ title }));
   const rows = [

@@ -21,6 +21,8 @@ const BORDERLESS = Object.fromEntries(
 const FLEXIBLE_MIN = 24;
 /** Between two columns. */
 const GAP = 2;
+/** Rows that are laid out together: of more, the layout takes as long as the square of them. */
+const ROWS_AT_ONCE = 200;
 /** Before what stands below a row. */
 const BELOW = ' '.repeat(6);
 
@@ -78,13 +80,10 @@ export class Output {
     const cells = rows.map((row) => row.map((value) => printable(value).text));
     const head = columns.map(({ title }) => bold(title).text);
     const { width } = this;
-    const natural = columns.map((_, i) => Math.max(...[head, ...cells].map((row) => lengthOf(row[i] as string))) + GAP);
+    const natural = columns.map((_, i) => widestOf([head, ...cells].map((row) => row[i] as string)) + GAP);
     const kept = width === undefined ? columns.length : fittingOf(natural, narrowest([head, ...cells]), width);
-    const lines = grid(
-      columns.slice(0, kept),
-      [head, ...cells],
-      kept < columns.length ? undefined : widthsOf(natural, width),
-    );
+    const narrowed = kept < columns.length ? undefined : widthsOf(natural, width);
+    const lines = grid(columns.slice(0, kept), [head, ...cells], narrowed ?? natural, narrowed !== undefined);
     if (kept === columns.length) {
       for (const text of lines) this.#write(`${text.trimEnd()}\n`);
       return;
@@ -106,8 +105,13 @@ export class Output {
 /** How narrow the last column may be, so that no word of it is cut. */
 function narrowest(rows: readonly (readonly string[])[]): number {
   const texts = rows.map((row) => row.at(-1) as string);
-  const widest = Math.max(...texts.flatMap((text) => text.split(' ')).map(lengthOf)) + GAP;
-  return Math.max(widest, Math.min(FLEXIBLE_MIN, Math.max(...texts.map(lengthOf)) + GAP));
+  const widest = widestOf(texts.flatMap((text) => text.split(' '))) + GAP;
+  return Math.max(widest, Math.min(FLEXIBLE_MIN, widestOf(texts) + GAP));
+}
+
+/** There may be more of them than a call takes arguments. */
+function widestOf(texts: readonly string[]): number {
+  return texts.reduce((widest, text) => Math.max(widest, lengthOf(text)), 0);
 }
 
 /** How many columns can stand beside each other: all, where the last one can be made narrow enough. */
@@ -125,19 +129,24 @@ function widthsOf(natural: readonly number[], width: number | undefined): readon
   return [...natural.slice(0, -1), width - fixed];
 }
 
-/** The lines of a table; as many as there are rows where no widths are given. */
+/** The lines of a table whose columns are so wide; as many as there are rows where none is wrapped. */
 function grid(
   columns: readonly Column[],
-  [head = [], ...rows]: readonly string[][],
-  widths?: readonly number[],
+  rows: readonly string[][],
+  widths: readonly number[],
+  isWrapped: boolean,
 ): string[] {
-  const table = new Table({
-    head: head.slice(0, columns.length),
-    chars: BORDERLESS,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
-    colAligns: columns.map(({ align = 'left' }) => align),
-    ...(widths === undefined ? {} : { colWidths: [...widths], wordWrap: true, wrapOnWordBoundary: true }),
-  });
-  table.push(...rows.map((row) => row.slice(0, columns.length)));
-  return table.toString().split('\n');
+  const lines: string[] = [];
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    const table = new Table({
+      chars: BORDERLESS,
+      style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+      colAligns: columns.map(({ align = 'left' }) => align),
+      colWidths: widths.slice(0, columns.length),
+      ...(isWrapped && { wordWrap: true, wrapOnWordBoundary: true }),
+    });
+    table.push(...rows.slice(at, at + ROWS_AT_ONCE).map((row) => row.slice(0, columns.length)));
+    lines.push(...table.toString().split('\n'));
+  }
+  return lines;
 }
