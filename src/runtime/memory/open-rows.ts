@@ -57,7 +57,7 @@ export class OpenRows {
   change({ close, insert }: Pick<FactWrite, 'close' | 'insert'>): void {
     for (const key of close) {
       const row = this.#rows.delete(key);
-      if (row !== undefined) this.#ofObjects?.get(objectKey(row.object))?.delete(row);
+      if (row !== undefined && this.#ofObjects !== undefined) takeFrom(this.#ofObjects, row);
     }
     for (const row of insert) {
       if (row.row_kind !== 'current') continue;
@@ -90,6 +90,14 @@ function addTo(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion): vo
   const rows = objects.get(key) ?? new OpenSet();
   objects.set(key, rows);
   rows.add(row);
+}
+
+/** Nothing is kept of an object that has no row any more. */
+function takeFrom(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion): void {
+  const key = objectKey(row.object);
+  const rows = objects.get(key)!;
+  rows.delete(row);
+  if (rows.size === 0) objects.delete(key);
 }
 
 /** The row as a plan has it, without what only a store has of it; in canonical order, so that the text of a witness takes half the time. */
