@@ -11,6 +11,7 @@ const LONGEST = [
   'src/stores/postgres/effects.test.ts',
   'tests/properties/confinement-with-counselor.test.ts',
   'src/faults/experiments/beyond-the-paper.test.ts',
+  'src/tools/sql/let-go.test.ts',
   'tests/properties/mutants.test.ts',
   'src/stores/postgres/facts.test.ts',
   'src/faults/experiments/isolation.test.ts',

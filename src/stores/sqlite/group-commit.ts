@@ -9,6 +9,7 @@ import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
 import { rewriteAside } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
+import { WalCopier } from './wal-copier.ts';
 
 /** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
 export const GROUP_ROWS_MAX = 1_024;
@@ -16,6 +17,10 @@ export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
 
 /** Pages in the WAL after which they are copied into the file; more make the few slow commits slower. */
 export const CHECKPOINT_PAGES = 4_000;
+
+/** Pages that are left to this thread of what another one copies, and how often that one goes on until it is so few. */
+const REST_PAGES = 256;
+const PASSES_MAX = 3;
 
 /** Pages estimated between two looks at how long the WAL is. */
 const LOOK_PAGES = 256;
@@ -59,6 +64,7 @@ export class GroupCommit {
   readonly #checkpoint: StatementSync;
   readonly #scrubber: Scrubber;
   readonly #walPath: string;
+  readonly #copier: WalCopier;
 
   #waiting: Job[] = [];
   #scheduled = false;
@@ -75,6 +81,10 @@ export class GroupCommit {
   #walBytes = 0;
   /** It has grown by as much as a checkpoint is due for, whatever was estimated. */
   #isWalLong = false;
+  /** The WAL is being copied in another thread; what is written meanwhile is written. */
+  #isCopying = false;
+  /** All but the end of it was copied there, and the rest is for this thread. */
+  #isRestDue = false;
   /** Who waits until nothing of what was erased is left. */
   #scrubs: Scrub[] = [];
   #unscrubbedSince: number | undefined;
@@ -98,6 +108,7 @@ export class GroupCommit {
     this.#scrubber = new Scrubber(db);
     // SQLite has it beside the file itself, where the path is a symbolic link.
     this.#walPath = `${db.location() ?? options.path}-wal`;
+    this.#copier = new WalCopier(db, options.path);
   }
 
   /** Why the handle is poisoned; undefined as long as no write has failed. */
@@ -137,7 +148,8 @@ export class GroupCommit {
   }
 
   /** Before the database is closed, with nothing waiting: what was put off. @throws SQLite's error */
-  end(): void {
+  async end(): Promise<void> {
+    await this.#copier.end();
     clearTimeout(this.#cutting);
     if (this.#cutting !== undefined) this.#scrubber.cut(true);
   }
@@ -170,15 +182,21 @@ export class GroupCommit {
     if (this.#isAside) return; // comes again when that is done
     try {
       // Before the next group and not after the last one, so that callers have their answers first.
-      if (this.#isCheckpointDue()) this.#copyWal();
+      if (this.#isRestDue) this.#copyWal();
+      else if (this.#isCheckpointDue()) this.#copyAside();
       if (this.#waiting.length > 0 && this.#tryBegin()) this.#writeGroup();
-      if (this.#scrubs.length > 0) this.#tryScrub();
+      // What is being copied can't be cut, and comes again when it is.
+      if (this.#scrubs.length > 0 && !this.#isCopying) this.#tryScrub();
     } catch (error) {
       this.#poison(error);
     }
-    if (this.#waiting.length > 0 || this.#isCheckpointDue()) this.#schedule();
-    if (this.isIdle) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    if (this.#waiting.length > 0 || this.#isRestDue || this.#isCheckpointDue()) this.#schedule();
+    if (this.isIdle) this.#nowIdle();
   };
+
+  #nowIdle(): void {
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
 
   /** False when another connection writes: then this turn comes again later, or everything that waits has failed. */
   #tryBegin(): boolean {
@@ -283,7 +301,28 @@ export class GroupCommit {
   }
 
   #isCheckpointDue(): boolean {
+    if (this.#isCopying) return false;
     return this.#isWalLong || this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
+  }
+
+  /**
+   * What was written until now is copied in another thread, and what was written meanwhile, until that is little. This thread would stand
+   * still for tens of milliseconds for all of it.
+   */
+  async #copyAside(): Promise<void> {
+    this.#isCopying = true;
+    try {
+      for (let pass = 0; pass < PASSES_MAX; pass++) {
+        const before = this.#pagesEstimated;
+        if (!(await this.#copier.copy())) break;
+        if ((this.#pagesEstimated - before) * this.#pagesPerEstimate < REST_PAGES) break;
+      }
+    } catch (error) {
+      this.#poison(error);
+    }
+    this.#isCopying = false;
+    this.#isRestDue = true;
+    this.#schedule();
   }
 
   // PASSIVE waits for no one; what a reader still needs is copied next time.
@@ -294,6 +333,7 @@ export class GroupCommit {
     this.#pagesUnseen = 0;
     this.#walBytes = this.#walSize();
     this.#isWalLong = false;
+    this.#isRestDue = false;
   }
 
   #tryScrub(): void {
@@ -366,6 +406,8 @@ export class GroupCommit {
     }
     this.#pagesEstimated = 0;
     this.#isWalLong = false;
+    this.#isRestDue = false;
+    void this.#copier.end();
     const isMigrated = isAssizeError(cause, 'store_newer_schema');
     this.#failure = isMigrated ? (cause as StoreError) : poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) {
@@ -374,6 +416,8 @@ export class GroupCommit {
       else job.doubt(this.#failure);
     }
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);
+    // Also where it was no turn that failed: none comes any more.
+    this.#nowIdle();
     this.#options.onFailure?.();
   }
 }

@@ -36,13 +36,15 @@ const PRAGMAS = [
  * @throws SQLite's error: busy where another connection writes
  */
 export async function rewriteAside(db: DatabaseSync, path: string): Promise<boolean> {
-  const pragmas = PRAGMAS.map(
-    (name) => [name, Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])] as const,
-  );
-  const outcome = await outcomeOf({ path, pragmas });
+  const outcome = await outcomeOf({ path, pragmas: pragmasOf(db) });
   if (outcome === undefined) return false;
   if (!outcome.done) throw sqliteError(outcome.errcode, outcome.message);
   return true;
+}
+
+/** What another connection to the file has to have set, as this one has. */
+export function pragmasOf(db: DatabaseSync): RewriteTask['pragmas'] {
+  return PRAGMAS.map((name) => [name, Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])] as const);
 }
 
 /** Undefined where it ends without one. */

@@ -101,7 +101,7 @@ export class WritingHere implements Writing {
   }
 
   async end(): Promise<void> {
-    this.#group.end();
+    await this.#group.end();
     // Busy where others have the file open; the last one to close copies the rest.
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
