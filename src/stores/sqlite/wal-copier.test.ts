@@ -52,6 +52,10 @@ test('without a thread nothing is copied, and nobody waits for it', async () => 
   expect(await copier.copy()).toBe(false);
   expect(await copier.copy()).toBe(false);
   await copier.end();
+  // Where even its beginning fails at once.
+  const closed = new DatabaseSync(path);
+  closed.close();
+  expect(await new WalCopier(closed, path).copy()).toBe(false);
   const ended = new WalCopier(db, path);
   await ended.end();
   expect(await ended.copy()).toBe(true);

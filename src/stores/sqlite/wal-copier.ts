@@ -38,16 +38,30 @@ export class WalCopier {
    * @throws SQLite's error: what is in the file then is known when it is opened again
    */
   async copy(): Promise<boolean> {
-    if (this.#isOver) return false;
-    if (this.#worker === undefined) this.#worker = this.#begin();
-    else this.#worker.postMessage('copy');
-    const copied = await answerOf(this.#worker);
+    const worker = this.#asked();
+    const copied = worker && (await answerOf(worker));
     if (copied === undefined) {
       this.#isOver = true;
       return false;
     }
     if ('errcode' in copied) throw sqliteError(copied.errcode, copied.message);
     return true;
+  }
+
+  /** The thread, which has been asked for a copy; undefined where there is none. */
+  #asked(): Worker | undefined {
+    if (this.#isOver) return undefined;
+    if (this.#worker !== undefined) {
+      this.#worker.postMessage('copy');
+      return this.#worker;
+    }
+    try {
+      this.#worker = this.#begin();
+    } catch {
+      // None can be begun now: who writes copies, as it would without one.
+      return undefined;
+    }
+    return this.#worker;
   }
 
   #begin(): Worker {
