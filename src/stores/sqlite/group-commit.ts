@@ -318,7 +318,8 @@ export class GroupCommit {
         if ((this.#pagesEstimated - before) * this.#pagesPerEstimate < REST_PAGES) break;
       }
     } catch (error) {
-      this.#poison(error);
+      // Where a write has failed meanwhile, that is why nothing is written any more.
+      if (this.#failure === undefined) this.#poison(error);
     }
     this.#isCopying = false;
     this.#isRestDue = true;

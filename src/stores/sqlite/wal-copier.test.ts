@@ -138,3 +138,24 @@ test('a copy that fails poisons the store, and who waits for that to be closed i
   expect(await reopened.head('t')).toEqual(chain.at(-1));
   await reopened.close();
 });
+
+test('a copy that fails after a write has failed changes nothing', async () => {
+  const store = await openSqlite({ path: join(folder, `${n++}.db`) });
+  const copying = Promise.withResolvers<boolean>();
+  const copy = vi.spyOn(WalCopier.prototype, 'copy').mockReturnValue(copying.promise);
+  const chain = chainOf('t', 1.5 * CHECKPOINT_PAGES);
+  expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
+  await vi.waitFor(() => expect(copy).toHaveBeenCalled());
+  interceptSql((sql, proceed) => {
+    if (sql === 'COMMIT') throw sqliteError(13);
+    return proceed();
+  });
+  expect(await store.commit(batchOf(entryAfter(chain.at(-1), 't')))).toMatchObject({ status: 'unknown' });
+  const refused = (): Promise<unknown> => store.commit(batchOf(entryAfter(chain.at(-1), 't'))).catch((error) => error);
+  const failure = await refused();
+  expect(failure).toMatchObject({ code: 'store_poisoned' });
+  copying.reject(sqliteError(10));
+  await new Promise(setImmediate);
+  expect(await refused()).toBe(failure);
+  await store.close();
+});
