@@ -1,18 +1,16 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type ConnectionTask, connectAgain } from './connect-again.ts';
 import { sqliteFailure } from './errors.ts';
-import { BLOCKING_WAIT_MS } from './retry.ts';
-import type { RewriteOutcome, RewriteTask } from './rewrite.ts';
+import type { RewriteOutcome } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
 
-const { path, pragmas } = workerData as RewriteTask;
 parentPort?.postMessage(rewritten());
 
 function rewritten(): RewriteOutcome {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { timeout: BLOCKING_WAIT_MS });
-    for (const [name, value] of pragmas) db.exec(`PRAGMA ${name} = ${value}`);
+    db = connectAgain(workerData as ConnectionTask);
     const scrubber = new Scrubber(db);
     scrubber.rewrite();
     // Where somebody reads at this moment the rest is for who asked.

@@ -1,14 +1,10 @@
-import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type ConnectionTask, connectAgain } from './connect-again.ts';
 import { sqliteFailure } from './errors.ts';
-import { fileUrl } from './file.ts';
-import { BLOCKING_WAIT_MS } from './retry.ts';
-import type { Copied, CopierTask } from './wal-copier.ts';
+import type { Copied } from './wal-copier.ts';
 
-const { path, pragmas } = workerData as CopierTask;
 // Where that fails there is no thread for it: nothing was copied, and whoever writes does that.
-const db = new DatabaseSync(fileUrl(path, { mode: 'rw' }), { timeout: BLOCKING_WAIT_MS });
-for (const [name, value] of pragmas) db.exec(`PRAGMA ${name} = ${value}`);
+const db = connectAgain(workerData as ConnectionTask);
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
 parentPort?.on('message', (asked: 'copy' | 'end') => {

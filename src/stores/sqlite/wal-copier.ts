@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
+import { connectionTask } from './connect-again.ts';
 import { sqliteError } from './errors.ts';
-import { pragmasOf } from './rewrite.ts';
-
-/** What the thread is given. */
-export interface CopierTask {
-  readonly path: string;
-  readonly pragmas: readonly (readonly [name: string, value: number])[];
-}
 
 /** What the thread answers each time; it begins with a copy. */
 export type Copied = { readonly isCopied: true } | { readonly errcode: number; readonly message: string };
@@ -65,7 +59,7 @@ export class WalCopier {
   }
 
   #begin(): Worker {
-    const task: CopierTask = { path: this.#path, pragmas: pragmasOf(this.#db) };
+    const task = connectionTask(this.#db, this.#path);
     const worker = new Worker(workerFile(), { workerData: task, execArgv: [] });
     worker.unref();
     // Who waits for an answer hears of it; and without anybody it is seen with the next copy.
