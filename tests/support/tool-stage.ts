@@ -51,14 +51,19 @@ async function approved(trajectory: Trajectory, outcome: TransactionOutcome<unkn
 export async function transact(
   tools: readonly Tool[],
   body: (tx: Transaction) => Promise<unknown>,
-  options: { readonly callMs?: number; readonly writes?: readonly string[]; readonly retries?: number } = {},
+  options: {
+    readonly callMs?: number;
+    readonly writes?: readonly string[];
+    readonly retries?: number;
+    readonly deadlineMs?: number;
+  } = {},
 ): Promise<Ended> {
-  const { callMs = 1_000, writes = ['**'], retries = 0 } = options;
+  const { callMs = 1_000, writes = ['**'], retries = 0, deadlineMs } = options;
   const assize = runtimeOver(new MemoryStore(), [attended], { tools, callMs });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   let error: { readonly code?: string } | undefined;
   const outcome = await trajectory
-    .transaction({ writ: writFor('alice'), writes, retries }, async (tx) => {
+    .transaction({ writ: writFor('alice'), writes, retries, ...(deadlineMs && { deadlineMs }) }, async (tx) => {
       await body(tx);
       tx.propose(COUNT);
     })

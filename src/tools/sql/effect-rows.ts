@@ -22,6 +22,10 @@ export interface EffectRow {
 /** Stands for an answer until there is one, which is before the commit: nobody ever sees it, unless a statement has ended the transaction. */
 const UNANSWERED = '';
 
+/** As `undone`; and what stands there while it is being undone, which is as little to be seen. */
+const UNDONE = 1;
+const BEING_UNDONE = 2;
+
 /** The rows of effects, in whatever transaction the connection is in. */
 export class EffectRows {
   readonly #connection: SqlConnection;
@@ -32,13 +36,14 @@ export class EffectRows {
     this.#mark = placeholders === '?' ? () => '?' : (n) => `$${n}`;
   }
 
-  /** @throws TransactionEnded where it was written, and never answered */
+  /** @throws TransactionEnded where it was written, and never answered, or was to be undone, and was not */
   async of(key: string): Promise<EffectRow | undefined> {
     const text = `SELECT result, undone FROM assize_effects WHERE "key" = ${this.#mark(1)}`;
     const [row] = await this.#connection.query(text, [key]);
     if (row === undefined) return undefined;
-    if (row['result'] === UNANSWERED) throw new TransactionEnded();
-    return { result: parseCanonical(String(row['result'])), isUndone: Number(row['undone']) === 1 };
+    const undone = Number(row['undone']);
+    if (row['result'] === UNANSWERED || undone === BEING_UNDONE) throw new TransactionEnded();
+    return { result: parseCanonical(String(row['result'])), isUndone: undone === UNDONE };
   }
 
   /** Fails where the key is there already: two who do the same at once do it once. */
@@ -58,7 +63,16 @@ export class EffectRows {
     await this.#connection.query(`UPDATE assize_effects SET undone = undone WHERE "key" = ${this.#mark(1)}`, [key]);
   }
 
-  async undo(key: string): Promise<void> {
-    await this.#connection.query(`UPDATE assize_effects SET undone = 1 WHERE "key" = ${this.#mark(1)}`, [key]);
+  /** Before what undoes it. */
+  undoing(key: string): Promise<void> {
+    return this.#setUndone(key, BEING_UNDONE);
+  }
+
+  undo(key: string): Promise<void> {
+    return this.#setUndone(key, UNDONE);
+  }
+
+  async #setUndone(key: string, to: number): Promise<void> {
+    await this.#connection.query(`UPDATE assize_effects SET undone = ${to} WHERE "key" = ${this.#mark(1)}`, [key]);
   }
 }

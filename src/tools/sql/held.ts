@@ -3,8 +3,8 @@ import { DidNothing, EffectError, type HeldCall, type Holding, NoAnswer, type To
 import type { SqlPart } from './part.ts';
 import type { SqlDatabase } from './port.ts';
 import { refusal } from './refusal.ts';
-import { TransactionEnded } from './still-open.ts';
-import { begin } from './transact.ts';
+import { savepointName, TransactionEnded } from './still-open.ts';
+import { begin, lookAgain } from './transact.ts';
 import { cutOffWith, giveBack, inTime, rollBack, type Use, used } from './use.ts';
 
 /** An open transaction, and what was done in it, in order: each behind a savepoint, so that it can be taken back to any of them. */
@@ -12,10 +12,14 @@ interface Open {
   readonly use: Use;
   readonly done: HeldCall[];
   readonly limit: NodeJS.Timeout;
+  /** What its savepoints are called, with a number for each. */
+  readonly mark: string;
   /** Settles when what is under way there has ended; undefined for nothing. */
   busy: Promise<void> | undefined;
   /** Settles when its connection was given back, since it was given up: it was held too long, or its end has come. */
   lost: Promise<void> | undefined;
+  /** The database has taken back more than was asked for. */
+  isGone: boolean;
 }
 
 /**
@@ -26,7 +30,7 @@ export class HeldSql implements Holding {
   readonly #database: SqlDatabase;
   #open: Open | undefined;
   #hasEnded = false;
-  /** What was written there may stand: nothing of it may be done anew. */
+  /** What was written there may stand, with its keys: nothing more of it is done, and what is found under those is for a person. */
   #ended: TransactionEnded | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -37,9 +41,7 @@ export class HeldSql implements Holding {
   execute(before: readonly HeldCall[], { part, input, call }: TogetherCall): Promise<Json> {
     return this.#inTurn(call.signal, async (open) => {
       await this.#goTo(open, before, call.signal);
-      const told = await behindSavepoint(open, part, () =>
-        (part as SqlPart).answer(open.use.connection, input, call.signal),
-      );
+      const told = await written(open, { part, input, key: call.key }, call.signal);
       open.done.push({ part, input, key: call.key, told });
       return told;
     });
@@ -58,7 +60,6 @@ export class HeldSql implements Holding {
   async commit(calls: readonly TogetherCall[]): Promise<readonly Json[] | undefined> {
     const { signal } = calls[0]!.call;
     const all = calls.map(({ part, input, call, told }) => ({ part, input, key: call.key, told: told! }));
-    if (this.#ended !== undefined) throw notAnew(this.#ended);
     // What was lost is done anew by its keys, by whoever can tell what became of it.
     if (this.#open === undefined || this.#open.lost !== undefined || all.some(({ told }) => told === undefined)) {
       await this.end();
@@ -72,10 +73,7 @@ export class HeldSql implements Holding {
         const isHeard = cutOffWith(signal, open.use);
         try {
           await this.#goTo(open, all, signal);
-          for (const { part, key, told } of all) {
-            await (part as SqlPart).addKey(open.use.rows, key);
-            await open.use.rows.answer(key, told);
-          }
+          for (const { part, key, told } of all) await (part as SqlPart).answerKey(open.use.rows, key, told);
           signal.throwIfAborted();
           isSent = true;
           return (await committed(open.use, all)) ? all.map(({ told }) => told) : undefined;
@@ -84,7 +82,6 @@ export class HeldSql implements Holding {
         }
       });
     } catch (error) {
-      if (this.#ended !== undefined) throw notAnew(this.#ended);
       // Before that it was nothing, whatever it was: it is done anew, by who says what is wrong with it.
       if (!isSent) return undefined;
       throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
@@ -104,6 +101,8 @@ export class HeldSql implements Holding {
       signal.throwIfAborted();
       if (this.#ended !== undefined) throw this.#ended;
       const open = await this.#opened(signal);
+      // Since it was looked at, its end may have come.
+      if (open.lost !== undefined) throw heldTooLong();
       const { promise: busy, resolve: isOver } = Promise.withResolvers<void>();
       open.busy = busy;
       const over = (): void => {
@@ -118,9 +117,8 @@ export class HeldSql implements Holding {
       } catch (thrown) {
         over();
         // Cut off here, so that it answers nothing: no statement has ended it.
-        const isCut = thrown instanceof TransactionEnded && open.lost !== undefined;
-        const error = isCut ? heldTooLong(thrown) : thrown;
-        if (!(error instanceof DidNothing)) await this.#lose(open);
+        const error = open.lost === undefined ? thrown : heldTooLong(thrown);
+        if (open.isGone || !(error instanceof DidNothing)) await this.#lose(open);
         if (error instanceof TransactionEnded) this.#ended = error;
         throw error;
       }
@@ -131,20 +129,37 @@ export class HeldSql implements Holding {
 
   async #opened(signal: AbortSignal): Promise<Open> {
     if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
-    const use = await used(this.#database, 'held');
+    const use = await used(this.#database, 'held', signal);
+    await this.#begin(use, signal);
+    const limit = setTimeout(() => void this.#lose(open).catch(() => undefined), this.#database.heldMs!).unref();
+    const open: Open = {
+      use,
+      done: [],
+      limit,
+      mark: savepointName(),
+      busy: undefined,
+      lost: undefined,
+      isGone: false,
+    };
+    this.#open = open;
+    return open;
+  }
+
+  /** What does not answer is cut off when nobody waits for it, or when it would have been held for too long. */
+  async #begin(use: Use, signal: AbortSignal): Promise<void> {
+    const isHeard = cutOffWith(AbortSignal.any([signal, AbortSignal.timeout(this.#database.heldMs!)]), use);
     try {
       // Its turn may have come when nobody waits for it any more.
       this.#checkGoesOn();
       await begin(this.#database, use, signal);
       this.#checkGoesOn();
     } catch (error) {
+      lookAgain(this.#database);
       await giveBack(use);
       throw error;
+    } finally {
+      isHeard();
     }
-    const limit = setTimeout(() => void this.#lose(open).catch(() => undefined), this.#database.heldMs!);
-    const open: Open = { use, done: [], limit: limit.unref(), busy: undefined, lost: undefined };
-    this.#open = open;
-    return open;
   }
 
   #checkGoesOn(): void {
@@ -178,9 +193,7 @@ export class HeldSql implements Holding {
       done.length = same;
     }
     for (const call of wanted.slice(same)) {
-      const part = call.part as SqlPart;
-      const again = () => part.answer(open.use.connection, call.input, signal);
-      const answer = await behindSavepoint(open, part, again).catch((cause: unknown) => {
+      const answer = await written(open, call, signal).catch((cause: unknown) => {
         throw cause instanceof DidNothing ? stale(cause) : cause;
       });
       if (canonicalize(answer) !== canonicalize(call.told)) throw stale();
@@ -189,13 +202,8 @@ export class HeldSql implements Holding {
   }
 }
 
-function heldTooLong(cause?: TransactionEnded): DidNothing {
+function heldTooLong(cause?: unknown): DidNothing {
   return new DidNothing('it was held for longer than it may be', { cause });
-}
-
-/** For good, so that a person looks at it. Nothing stands under its keys, so whoever did it anew could do it twice. */
-function notAnew(cause: TransactionEnded): DidNothing {
-  return new DidNothing(cause.message, { final: true, cause });
 }
 
 function stale(cause?: DidNothing): EffectError {
@@ -206,26 +214,38 @@ function stale(cause?: DidNothing): EffectError {
 }
 
 /** The n-th thing that was done is behind it. */
-function nameOf(n: number): string {
-  return `assize_${n}`;
+function nameOf({ mark }: Open, n: number): string {
+  return `${mark}_${n}`;
+}
+
+/** Its key goes first: where a statement ends the transaction, and what was written stands, that is found under it. */
+function written(open: Open, { part, input, key }: Omit<HeldCall, 'told'>, signal: AbortSignal): Promise<Json> {
+  const { rows, connection } = open.use;
+  return behindSavepoint(open, part as SqlPart, async () => {
+    await (part as SqlPart).addKey(rows, key);
+    return (part as SqlPart).answer(connection, input, signal);
+  });
 }
 
 /** Where it fails it is as if it had not been; where not even that can be had, all is lost. */
 async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Json>): Promise<Json> {
   const { use, done } = open;
-  await use.connection.query(`SAVEPOINT ${nameOf(done.length)}`, []);
+  await use.connection.query(`SAVEPOINT ${nameOf(open, done.length)}`, []);
   try {
     return await make();
   } catch (error) {
     if (error instanceof TransactionEnded) throw error;
-    await backTo(open, done.length);
+    // Some errors a database answers by taking back all of the transaction.
+    await backTo(open, done.length).catch(() => {
+      open.isGone = true;
+    });
     throw nothing(part, error);
   }
 }
 
-async function backTo({ use }: Open, n: number): Promise<void> {
+async function backTo(open: Open, n: number): Promise<void> {
   for (const text of ['ROLLBACK TO SAVEPOINT', 'RELEASE SAVEPOINT'])
-    await use.connection.query(`${text} ${nameOf(n)}`, []);
+    await open.use.connection.query(`${text} ${nameOf(open, n)}`, []);
 }
 
 function nothing(part: SqlPart, error: unknown): unknown {

@@ -23,6 +23,8 @@ class Listed {
   rollbacks = 0;
   /** What is done at that statement, before it is. */
   at: (text: string) => unknown = () => undefined;
+  /** Of what was written under a key; that it may be taken back is not what is looked at here. */
+  readonly #keys = new Set<unknown>();
   readonly #isClosable: boolean;
   readonly database: SqlDatabase;
 
@@ -43,10 +45,14 @@ class Listed {
       return [];
     };
     const connection = {
-      query: (text: string) =>
-        answer(text, () => {
+      query: async (text: string, [key]: readonly unknown[]) => {
+        await answer(text, () => {
           if (text.startsWith('put ')) (open ?? this.committed).push(text);
-        }),
+          if (text.startsWith('INSERT INTO assize_effects')) this.#keys.add(key);
+        });
+        const isFound = text.startsWith('SELECT result') && this.#keys.has(key);
+        return isFound ? [{ result: 'null', undone: 0 }] : [];
+      },
       // As PostgreSQL, which only warns of a transaction within a transaction.
       begin: () =>
         answer('BEGIN', () => {
@@ -135,7 +141,8 @@ test('what is held too long is so also where it is cut off between a statement a
   const list = new Listed(true);
   const held = new HeldSql(list.database);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-  list.at = (text) => (text === 'RELEASE SAVEPOINT assize_open' ? gate : undefined);
+  // Of the mark of a statement, and not of what was done before.
+  list.at = (text) => (/^RELEASE SAVEPOINT assize_[0-9a-f]+$/.test(text) ? gate : undefined);
   const first = held.execute([], callOf('first')).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(list.closed).toEqual([true]);
@@ -202,6 +209,73 @@ test('what is ruled on and hangs is cut off when nobody waits for it, and the ne
   expect(list.committed).toEqual(['put next']);
 });
 
+test.each(['BEGIN', 'SELECT undone'])('a held transaction that never begins, at %s, is cut off', async (hangs) => {
+  for (const isTold of [true, false]) {
+    const list = new Listed(true);
+    list.at = (text) => (text.startsWith(hangs) ? never() : undefined);
+    const stop = new AbortController();
+    const held = new HeldSql({ ...list.database, heldMs: 50 });
+    held.execute([], callOf('first', stop.signal)).catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1);
+    list.at = () => undefined;
+    if (isTold) stop.abort(new Error('it took too long'));
+    // Or nobody says so, and it would be held for too long.
+    else await new Promise((resolve) => setImmediate(() => AbortSignal.timeout(80).addEventListener('abort', resolve)));
+    await held.end();
+    expect(list.closed).toEqual([true]);
+  }
+});
+
+/** Connections of a pool of one, of which the first thing that is asked of it is never answered. */
+function hanging(what: 'connect' | 'close' | 'rollback') {
+  const list = new Listed(true);
+  let isFirst = true;
+  const connect = async (): Promise<SqlConnection> => {
+    const hangs = isFirst;
+    isFirst = false;
+    if (hangs && what === 'connect') return never();
+    const connection = await list.database.connect();
+    if (!hangs) return connection;
+    const close = (isBroken: boolean): unknown => {
+      connection.close!(isBroken);
+      return what === 'close' ? never() : undefined;
+    };
+    return { ...connection, close, ...(what === 'rollback' && { rollback: never }) };
+  };
+  return { list, database: { ...list.database, connect } };
+}
+
+test.each(['connect', 'close', 'rollback'] as const)('a %s that never answers keeps no turn', async (what) => {
+  const { list, database } = hanging(what);
+  list.at = (text) => (text === 'put first' ? never() : undefined);
+  const stop = new AbortController();
+  const first = transact(database, [{ ...workOf('first'), call: callOf('first', stop.signal).call }]);
+  first.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(1);
+  stop.abort(new Error('it took too long'));
+  const next = transact(database, [workOf('next')]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  await next;
+  expect(list.committed).toEqual(['put next']);
+});
+
+test('a connection that comes when nobody waits any more is cut off where it can’t roll back', async () => {
+  const list = new Listed(true);
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  // Its turn at the database comes late, and not its connection.
+  const before = transact(list.database, [{ ...workOf('before'), make: () => gate }]);
+  const late = transact(list.database, [{ ...workOf('late'), call: callOf('late', stop.signal).call }]);
+  late.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(1);
+  stop.abort(new Error('it took too long'));
+  list.at = (text) => (text === 'ROLLBACK' ? never() : undefined);
+  open();
+  await before;
+  await transact(list.database, [workOf('next')]);
+  expect(list.committed).toEqual(['put next']);
+});
+
 test('what reads and hangs is cut off when nobody waits for it', async () => {
   vi.useRealTimers();
   const list = new Listed(true);
@@ -214,7 +288,7 @@ test('what reads and hangs is cut off when nobody waits for it', async () => {
     database: { connect },
     statement: () => ({ text: 'look' }),
   });
-  const { error } = await transactTools([reader], (tx) => tx.call('list.look', {}), { callMs: 50 });
+  const { error } = await transactTools([reader], (tx) => tx.call('list.look', {}), { callMs: 50, deadlineMs: 2_000 });
   expect(error).toMatchObject({ code: 'deadline' });
   expect(list.closed).toEqual([true]);
 });

@@ -25,8 +25,13 @@ export class SqlPart {
     this.#options = options;
   }
 
+  /** Also where what is declared can't tell. */
   isPassing(error: unknown): boolean {
-    return this.#options.isPassing?.(error) ?? true;
+    try {
+      return this.#options.isPassing?.(error) ?? true;
+    } catch {
+      return true;
+    }
   }
 
   /** Runs its statements, outside of a transaction; what it answers. */
@@ -49,7 +54,7 @@ export class SqlPart {
         await this.addKey(rows, call.key);
         const answer = await this.answer(connection, input, call.signal);
         if (told !== undefined && canonicalize(answer) !== canonicalize(told)) throw differs(answer);
-        await rows.answer(call.key, answer);
+        await this.answerKey(rows, call.key, answer);
       },
     };
   }
@@ -62,12 +67,14 @@ export class SqlPart {
       lock: (rows) => rows.lock(call.key),
       isDone: (found) => found === undefined || found.isUndone,
       make: async (connection, rows) => {
+        await rows.undoing(call.key);
         await runAll(
           stillOpen(connection),
           this.#options.undo!(copyJson(input), copyJson(result)),
           this.#with(call.signal),
         );
         await rows.undo(call.key);
+        if ((await rows.of(call.key))?.isUndone !== true) throw notThere();
       },
     };
   }
@@ -84,6 +91,12 @@ export class SqlPart {
     }
   }
 
+  /** @throws DidNothing where the key is not there any more: whoever looked for it later would do it once more */
+  async answerKey(rows: EffectRows, key: string, answer: Json): Promise<void> {
+    await rows.answer(key, answer);
+    if ((await rows.of(key)) === undefined) throw notThere();
+  }
+
   async #answer(run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>, input: Json): Promise<Json> {
     const { statements, result } = this.#options;
     const found = await run(statements(copyJson(input)));
@@ -93,6 +106,12 @@ export class SqlPart {
   #with(signal: AbortSignal): Parameters<typeof runAll>[2] {
     return { signal, placeholders: this.#options.placeholders };
   }
+}
+
+function notThere(): DidNothing {
+  const what =
+    'after its statements its key is not where it was written (assize_effects): one of them has deleted it, or';
+  return new DidNothing(`${what} has set another schema, which names in statements can have instead`, { final: true });
 }
 
 function differs(answer: Json): DidNothing {

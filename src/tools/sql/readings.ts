@@ -11,11 +11,18 @@ interface Reading {
   /** What a comment of one line begins with, and what ends it. */
   readonly line: RegExp;
   readonly lineEnd: RegExp;
+  /** What stands between words; all else that is no sign is of a word. */
+  readonly space: RegExp;
   /** `E'…'` has backslashes, and `$tag$ … $tag$` is a string. */
   readonly isPostgres: boolean;
+  /** What stands for a value, where that may have signs of its own. */
+  readonly variable?: RegExp;
   /** A comment of this form is run. */
   readonly runs?: RegExp;
 }
+
+/** Of databases that take no harm from what looks like a space and is none. */
+const ANY_SPACE = /[\s\p{Cc}\ufeff]+/uy;
 
 /** The lexical structure of PostgreSQL (manual, section 4.1), with `standard_conforming_strings`. */
 const POSTGRES: Reading = {
@@ -24,8 +31,13 @@ const POSTGRES: Reading = {
   nests: true,
   line: /--/y,
   lineEnd: /[\n\r]/g,
+  // Every other one is of a word, and what follows it then is as well: `$$` begins no string there.
+  space: /[ \t\n\r\f\v]+/y,
   isPostgres: true,
 };
+
+/** Without `standard_conforming_strings`, which any statement before may have taken away. */
+const POSTGRES_OF_OLD: Reading = { ...POSTGRES, escapedIn: `'` };
 
 /** SQLite takes the quotes of others too (“SQLite keywords”), and a bracket for a name. */
 const SQLITE: Reading = {
@@ -34,7 +46,10 @@ const SQLITE: Reading = {
   nests: false,
   line: /--/y,
   lineEnd: /\n/g,
+  space: ANY_SPACE,
   isPostgres: false,
+  // As variables of Tcl: what is in the brackets is of the name, whatever it is.
+  variable: /[$@:#](?:[\w$\u0080-\uffff]|::)+\([^\s)]*\)/y,
 };
 
 /** MySQL (manual, sections 11.1.1 and 11.7) with `ANSI_QUOTES`, and MariaDB. */
@@ -44,6 +59,7 @@ const MYSQL: Reading = {
   nests: false,
   line: /#|--(?=[\s\p{Cc}]|$)/uy,
   lineEnd: /\n/g,
+  space: ANY_SPACE,
   isPostgres: false,
   runs: /\/\*M?![0-9]*/y,
 };
@@ -52,7 +68,7 @@ const MYSQL: Reading = {
 const WORD = /[0-9][0-9_]*|[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y;
 const DOLLAR = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 /** Between two parts of one string (PostgreSQL, section 4.1.2.1). */
-const CONTINUED = /\s*\n(?:\s|--[^\n\r]*[\n\r])*'/y;
+const CONTINUED = /(?:[ \t\f\v]|--[^\n\r]*)*[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*[\n\r])*'/y;
 
 /** As much of a statement as says what it is. */
 const WORDS_MAX = 3;
@@ -62,7 +78,8 @@ const WORDS_MAX = 3;
  * database is not known by its placeholders, all that may be: what one takes for a comment another one runs.
  */
 export function readingsOf(text: string, placeholders: SqlDatabase['placeholders']): readonly (readonly string[])[] {
-  const readings = placeholders === '$1' ? [POSTGRES] : [SQLITE, MYSQL, POSTGRES];
+  const postgres = [POSTGRES, POSTGRES_OF_OLD];
+  const readings = placeholders === '$1' ? postgres : [SQLITE, MYSQL, ...postgres];
   return readings.map((reading) => new Reader(text, reading).statements());
 }
 
@@ -102,8 +119,8 @@ class Reader {
 
   /** Whether there was a space or a comment. */
   #skipsNothing(): boolean {
-    const { line, lineEnd, runs } = this.#reading;
-    if (this.#eats(/[\s\p{Cc}\ufeff]+/uy) !== undefined) return true;
+    const { line, lineEnd, runs, space } = this.#reading;
+    if (this.#eats(space) !== undefined) return true;
     if (this.#eats(line) !== undefined) {
       this.#at = this.#after(lineEnd);
       return true;
@@ -130,7 +147,8 @@ class Reader {
 
   /** A string, a name, a word or a sign; what it is, of a word. */
   #part(): string | undefined {
-    const { quotes, escapedIn, isPostgres } = this.#reading;
+    const { quotes, escapedIn, isPostgres, variable } = this.#reading;
+    if (variable !== undefined && this.#eats(variable) !== undefined) return undefined;
     const sign = this.#text[this.#at]!;
     if (quotes.includes(sign)) {
       this.#at = this.#afterString(sign === '[' ? ']' : sign, escapedIn.includes(sign));

@@ -56,7 +56,7 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     ...(parallel === undefined ? {} : { parallel }),
     ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
     execute: async (given: any, { signal }: Call) => {
-      const use = await used(database, 'read');
+      const use = await used(database, 'read', signal);
       const isHeard = cutOffWith(signal, use);
       try {
         return await part.read(use.connection, given, signal);
@@ -66,7 +66,7 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
         throw error;
       } finally {
         isHeard();
-        await use.over();
+        await use.over().catch(() => undefined);
       }
     },
   });

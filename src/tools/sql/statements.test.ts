@@ -12,6 +12,7 @@ const CONTROLS = [
   ...['/* a /* b */ COMMIT /* c */ */ -- */', '/* a /* b */ c */ COMMIT', '/*/ x */ commit', '/* x /*/ commit'],
   ...['# c\nCOMMIT', '/*! COMMIT */', '/*!50000 COMMIT*/', '/*M!100100 COMMIT */', '-- c\rCOMMIT', '\ufeffCOMMIT'],
   ...['start transaction', 'Abort', 'savepoint x', 'release x', 'rollback to x', "COMMIT PREPARED 'x'", "xa end 'x'"],
+  ...["SET client_encoding = 'GBK'", 'set local client_encoding to gbk', "SET NAMES 'GBK'", 'RESET client_encoding'],
   ...["PREPARE /* a */ TRANSACTION 'x'", 'set transaction read only', 'SET SESSION TRANSACTION READ ONLY'],
   ...['set session characteristics as transaction read only', 'SET autocommit = 1', 'SET @@session.autocommit=1'],
 ];
@@ -30,6 +31,10 @@ test.each(SEVERAL)('%j is more than one statement', (text) => {
 const POSTGRES_SEVERAL = [
   ...['SELECT $a$ b $a$; SELECT 2', "SELECT 1$$' $$; SELECT 2 --'", 'SELECT a$$; SELECT b$$', 'SELECT $1$$; x$$'],
   ...["SELECT E'a\\'' ; x --'", "SELECT 1E'\\'' ; x --'", "SELECT E'a'\n'\\' ' ; x --'", "SELECT E'a'  '\\' ; x --"],
+  // What looks like a space is of a name, and what comes after it as well.
+  ...['SELECT 1 AS \u00a0$$; x --$$', 'SELECT 1 AS \u2028$$; x --$$', "SELECT \u00a0E'\\'; x --'"],
+  // By what a statement before may have set.
+  ...["SELECT 'a\\''; x --'", "SELECT 'C:\\', 'a; b'"],
 ];
 test.each(POSTGRES_SEVERAL)('%j is more than one statement of PostgreSQL', (text) => {
   expect(problemOf(text, '$1')).toContain('a text is one statement');
@@ -46,15 +51,34 @@ test.each(SINGLE)('%j is run', (text) => {
 });
 
 const POSTGRES_SINGLE = [
-  ...['DO $$ BEGIN PERFORM 1; END $$', 'SELECT $a$ ; $$ ; $a$', "SELECT E'\\'; COMMIT; '", "SELECT 'C:\\', 'a; b'"],
-  ...["SELECT E'a'\n  -- c\n'\\'; COMMIT'", '/* a /* b */ ; COMMIT; */ SELECT 1', 'SELECT a[1]'],
+  ...['DO $$ BEGIN PERFORM 1; END $$', 'SELECT $a$ ; $$ ; $a$', "SELECT E'\\'; COMMIT; '", "SELECT 'C:\\', 'a, b'"],
+  ...[
+    "SELECT E'a'\n  -- c\n'\\'; COMMIT'",
+    "SELECT E'a' -- c\n'\\'; COMMIT'",
+    "SELECT E'a'\r'\\'; COMMIT'",
+    '/* a /* b */ ; COMMIT; */ SELECT 1',
+    'SELECT a[1]',
+  ],
 ];
 test.each(POSTGRES_SINGLE)('%j is run on PostgreSQL', (text) => {
   expect(problemOf(text, '$1')).toBe(undefined);
 });
 
+test.each([
+  "SELECT $a(');COMMIT --'",
+  "SELECT @a(');COMMIT --'",
+  "SELECT :a(');COMMIT --'",
+  "SELECT #a::b(');COMMIT --'",
+])('%j has a variable with a quote in its name, as SQLite reads it', (text) => expect(problemOf(text)).toBeDefined());
+
+test('a text is read in a time that grows with its length', () => {
+  // With its square it would be minutes.
+  expect(problemOf(`SELECT E'a'${'\n'.repeat(1_000_000)} || 'b'`, '$1')).toBe(undefined);
+});
+
 /** What texts are made of that one may read otherwise than another. */
 const PIECES = [
+  ...['$a(', '@a(', ')'],
   ...[
     '/*',
     '*/',
@@ -125,8 +149,9 @@ withPostgres('postgres', (postgres) => {
 
   test('no text that is run ends the transaction, whatever it is made of', async () => {
     let [ended, run] = [0, 0];
+    const pieces = [...PIECES, '\u00a0', '\u2028', '\v', "E'", '\t'];
     await fc.assert(
-      fc.asyncProperty(texts(PIECES), async (text) => {
+      fc.asyncProperty(texts(pieces), async (text) => {
         const isRun = problemOf(text, '$1') === undefined;
         await client.query('BEGIN; SAVEPOINT here');
         // Without values a text may have several statements.
@@ -167,7 +192,7 @@ const WORDS: readonly Words[] = [
       "E'\\'; COMMIT'",
       "e'\\\\'",
       // After E'…' and the end of a line a string goes on, with its escapes: this one is to be a string of its own.
-      "+ '\\'",
+      "+ '\\\\'",
       'a$$b',
       '$1',
       "E'a'\n'\\';'",

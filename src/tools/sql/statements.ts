@@ -8,11 +8,15 @@ export interface SqlStatement {
   readonly values?: readonly SqlValue[];
 }
 
-/** How a statement begins that begins or ends a transaction, a part of one, or says how it goes: the tool's is its own. */
+/**
+ * How a statement begins that begins or ends a transaction, a part of one, or says how it goes: the tool's is its own. Or one that says by
+ * which encoding the next text is read, so that a part of a character may be a quote there.
+ */
 const CONTROL = new RegExp(
   `^(?:${[
     ...['begin', 'start', 'commit', 'end', 'rollback', 'abort', 'savepoint', 'release', 'prepare transaction', 'xa'],
-    'set (?:(?:global|session|local|persist) )?(?:transaction|characteristics|autocommit)',
+    'set (?:(?:global|session|local|persist) )?(?:transaction|characteristics|autocommit|client_encoding|names)',
+    'reset (?:all|client_encoding)',
   ].join('|')})\\b`,
 );
 

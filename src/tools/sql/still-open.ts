@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { EffectError } from '#effects';
 import type { SqlConnection } from './port.ts';
 
@@ -11,24 +12,39 @@ export class TransactionEnded extends EffectError {
   }
 }
 
-/** Set before each statement, and looked for after it: an ended transaction has none. */
-const MARK = 'assize_open';
+/** A savepoint that no statement knows: a text that has ended a transaction can't put it into the next one. */
+export function savepointName(): string {
+  return `assize_${randomBytes(8).toString('hex')}`;
+}
 
 /**
  * A connection in a transaction, each of whose statements has to leave it open: a procedure may end it, or a statement that a database
- * commits by itself, as MySQL does with each that changes a schema. What a statement refuses is the database's to take back.
+ * commits by itself, as MySQL does with each that changes a schema. A savepoint is set before each, and looked for after it: an ended
+ * transaction has none. What a statement refuses is the database's to take back.
  */
 export function stillOpen(connection: SqlConnection): Pick<SqlConnection, 'query'> {
   return {
     query: async (text, values) => {
-      await connection.query(`SAVEPOINT ${MARK}`, []);
+      const mark = savepointName();
+      await connection.query(`SAVEPOINT ${mark}`, []);
       const rows = await connection.query(text, values);
       try {
-        await connection.query(`RELEASE SAVEPOINT ${MARK}`, []);
+        await connection.query(`RELEASE SAVEPOINT ${mark}`, []);
       } catch (cause) {
-        throw new TransactionEnded(cause);
+        if (await answers(connection)) throw new TransactionEnded(cause);
+        throw cause;
       }
       return rows;
     },
   };
+}
+
+/** Whether it was the statement, and not the connection that was lost. */
+async function answers(connection: SqlConnection): Promise<boolean> {
+  try {
+    await connection.rollback();
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -29,26 +29,54 @@ export async function transact(
   works: readonly SqlWork[],
 ): Promise<readonly (EffectRow | undefined)[]> {
   const { signal } = works[0]!.call;
-  const use = await unless(works, () => used(database, 'ruled'));
+  const use = await unless(works, () => used(database, 'ruled', signal));
   const isHeard = cutOffWith(signal, use);
   try {
     await unless(works, () => begun(database, use, signal));
     return await done(use, works);
+  } catch (error) {
+    lookAgain(database);
+    throw error;
   } finally {
     isHeard();
-    await use.over();
+    // What came of it is known, whatever comes of the connection.
+    await use.over().catch(() => undefined);
   }
 }
 
-/** Databases that were seen to have the table of effects. */
+/** Databases that were seen to have the table of effects, and where nothing has failed since. */
 const withTable = new WeakSet<SqlDatabase>();
 
 /** Begins a transaction, where there is the table of effects. @throws the signal's reason; what the database throws */
 export async function begin(database: SqlDatabase, { connection }: Use, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  if (!withTable.has(database)) await connection.query(EFFECTS_TABLE, []);
+  if (!withTable.has(database)) await prepareTable(connection);
   withTable.add(database);
   await connection.begin();
+}
+
+/** Something has failed there, and be it that its table was taken away: it is looked for again. */
+export function lookAgain(database: SqlDatabase): void {
+  withTable.delete(database);
+}
+
+/** A table that is there asks for no right to make one; and of several that make it at once all but one may be refused. */
+async function prepareTable(connection: SqlConnection): Promise<void> {
+  if (await hasTable(connection)) return;
+  try {
+    await connection.query(EFFECTS_TABLE, []);
+  } catch (error) {
+    if (!(await hasTable(connection))) throw error;
+  }
+}
+
+async function hasTable(connection: SqlConnection): Promise<boolean> {
+  try {
+    await connection.query('SELECT undone FROM assize_effects WHERE 1 = 0', []);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Nothing of it is left open where it did not come to be. */
@@ -100,11 +128,15 @@ async function rowsOf(works: readonly SqlWork[], rows: EffectRows): Promise<read
   return found;
 }
 
+/** Whatever keeps a transaction from beginning may be gone another time: no statement of the tool has failed. */
 async function unless<T>(works: readonly SqlWork[], make: () => T | Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (error) {
-    throw nothing(works, error);
+    throw nothing(
+      works.map((work) => ({ ...work, isPassing: () => true })),
+      error,
+    );
   }
 }
 

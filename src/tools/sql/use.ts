@@ -15,13 +15,13 @@ export interface Use {
  * A connection that nobody else uses, when it is its turn. `held`: it is to write for a body, which may take its time; `ruled`: what was
  * ruled on, so that it comes before those; `read`: nobody who writes is waited for, but on the same connection.
  *
- * @throws what `connect` throws
+ * @throws what `connect` throws; the signal's reason where it has not answered by then
  */
-export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read'): Promise<Use> {
+export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read', signal: AbortSignal): Promise<Use> {
   const isUrgent = to === 'ruled';
   const last = to !== 'read' && database.writers === 'one' ? await turnAt(database, isUrgent) : () => undefined;
   try {
-    const connection = await database.connect();
+    const connection = await connected(database, signal);
     const next = await turnAt(connection, isUrgent);
     let isOver = false;
     const use = {
@@ -32,7 +32,7 @@ export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read')
         if (isOver) return;
         isOver = true;
         try {
-          await connection.close?.(use.isBroken);
+          if (connection.close !== undefined) await inTime(Promise.resolve(connection.close(use.isBroken)));
         } finally {
           next();
           last();
@@ -46,8 +46,25 @@ export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read')
   }
 }
 
-/** How long a connection may take to roll back before it is cut off, where it can be. */
-const ROLL_BACK_MS = 5_000;
+async function connected(database: SqlDatabase, signal: AbortSignal): Promise<SqlConnection> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const connecting = Promise.resolve(database.connect());
+  try {
+    return await Promise.race([connecting, aborted]);
+  } catch (error) {
+    // One that comes yet is nobody's.
+    connecting.then((connection) => connection.close?.(false)).catch(() => undefined);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** How long a connection may take to roll back before it is cut off, where it can be; and to be given back before nobody waits for that. */
+const END_MS = 5_000;
 
 /**
  * Takes back what was not committed, and gives the connection back: where it does not answer, it is cut off, and where nothing can do that, it is
@@ -63,7 +80,7 @@ export async function giveBack(use: Use): Promise<void> {
 /** Whether it has come to something by then. */
 export async function inTime(made: Promise<unknown>): Promise<boolean> {
   const late = Promise.withResolvers<false>();
-  const timer = setTimeout(() => late.resolve(false), ROLL_BACK_MS);
+  const timer = setTimeout(() => late.resolve(false), END_MS);
   try {
     return await Promise.race([made.then(() => true as const), late.promise]);
   } finally {
@@ -78,6 +95,7 @@ export function cutOffWith(signal: AbortSignal, use: Use): () => void {
     use.isBroken = true;
     use.over().catch(() => undefined);
   };
+  if (signal.aborted) cut();
   signal.addEventListener('abort', cut, { once: true });
   return () => signal.removeEventListener('abort', cut);
 }
