@@ -1,7 +1,7 @@
 import { AssizeError, isAssizeError } from 'assize';
 import { CommanderError } from 'commander';
 import { Interrupted } from './interrupt.ts';
-import { OutputClosed } from './output.ts';
+import { OutputClosed, OutputUnwritable } from './output.ts';
 import { visible, visibleJson } from './visible.ts';
 import { widthOf, wrapped } from './wrapped.ts';
 
@@ -44,6 +44,10 @@ const FINDINGS: ReadonlySet<string> = new Set(['LedgerFault', 'RuntimeError/inva
  */
 export function report(error: unknown, json: boolean): ExitCode {
   if (error instanceof OutputClosed) return EXIT.ok;
+  if (error instanceof OutputUnwritable) {
+    note(error.message);
+    return EXIT.misuse;
+  }
   if (error instanceof Interrupted) {
     say('interrupted', `${error.message}.`, json);
     return error.exitCode;

@@ -17,6 +17,9 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'nothing can be written there',
+  ENOSPC: 'there is no room left there',
+  EDQUOT: 'there is no room left there for this user',
+  EFBIG: 'a file may not be that large there',
 };
 
 /** A file that can't be read: why not, and what to do. `what`: the file's path, or what it is, where `path` is named beside it. */

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAssizeError } from 'assize';
 import {
   formatSignerKey,
@@ -66,29 +66,54 @@ export async function lastCheckpoint(storeUrl: string, file?: string): Promise<s
   return path === undefined ? undefined : readCheckpointFile(path);
 }
 
-/** Writes a new private key, for its owner's eyes only, and its public key. Neither file may be there. @throws CliError */
+/**
+ * Writes a new private key, for its owner's eyes only, and its public key: both, or neither. Neither file may be there.
+ *
+ * @throws CliError
+ */
 export function writeKeys(key: SignerKey, privatePath: string, publicPath: string): void {
   writeNew(privatePath, `${formatSignerKey(key)}\n`, 0o600);
-  writeNew(publicPath, `${formatVerifierKey(key)}\n`, 0o644);
+  try {
+    writeNew(publicPath, `${formatVerifierKey(key)}\n`, 0o644);
+  } catch (error) {
+    rmSync(privatePath, { force: true });
+    throw error;
+  }
 }
 
-/** `rule`: why a file that is there stays. @throws CliError */
+/**
+ * Writes a new file, whole or not at all: a part of it would be in the way of the next try. `rule`: why a file that is there stays.
+ *
+ * @throws CliError
+ */
 export function writeNew(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
-  let file: number;
+  const file = openNew(path, mode, rule);
   try {
-    file = openSync(path, 'wx', mode);
+    writeInto(file, text, mode);
+  } catch (cause) {
+    rmSync(path, { force: true });
+    throw unwritable(path, cause);
+  }
+}
+
+function openNew(path: string, mode: number, rule: string): number {
+  try {
+    return openSync(path, 'wx', mode);
   } catch (cause) {
     const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     if (!isThere) throw unwritable(path, cause);
     throw new CliError('usage', `${path} can't be written: it is there already, ${rule}.`, { cause });
   }
+}
+
+function writeInto(file: number, text: string, mode: number): void {
   try {
     writeFileSync(file, text);
+    // The process may have been told to give less away, never more.
+    fchmodSync(file, mode);
   } finally {
     closeSync(file);
   }
-  // The process may have been told to give less away, never more.
-  chmodSync(path, mode);
 }
 
 /** @throws CliError */

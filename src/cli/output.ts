@@ -1,3 +1,4 @@
+import { fstatSync, writeSync } from 'node:fs';
 import Table from 'cli-table3';
 import { bold, type Printable, printable, type Value } from './printable.ts';
 import { visibleJson } from './visible.ts';
@@ -5,6 +6,13 @@ import { lengthOf, wrapped } from './wrapped.ts';
 
 /** Nobody reads on (`| head`): the rest of the work is only printing, so it ends, and quietly. */
 export class OutputClosed extends Error {}
+
+/** What was said can't be written, all of it or the rest. */
+export class OutputUnwritable extends Error {
+  constructor(cause: unknown) {
+    super(`The output can't be written: ${(cause as Error).message}.`, { cause });
+  }
+}
 
 export interface Column {
   readonly title: string;
@@ -29,15 +37,15 @@ const BELOW = ' '.repeat(6);
 /** Standard output: lines and tables for people, one JSON document for programs. */
 export class Output {
   readonly #stream: NodeJS.WriteStream;
+  /** Of a file, which is written without the stream: that writes once, and takes a part of a text for all of it. */
+  readonly #file: number | undefined;
   #closed = false;
 
   constructor(stream: NodeJS.WriteStream = process.stdout) {
     this.#stream = stream;
-    stream.on('error', (error: NodeJS.ErrnoException) => {
+    this.#file = fileOf(stream);
+    stream.on('error', () => {
       this.#closed = true;
-      if (error.code === 'EPIPE') return;
-      process.stderr.write(`assize: The output can't be written: ${error.message}.\n`);
-      process.exit(2);
     });
   }
 
@@ -51,20 +59,19 @@ export class Output {
     return (this.#stream.isTTY && this.#stream.columns) || undefined;
   }
 
-  /** @throws OutputClosed */
+  /** @throws OutputClosed, OutputUnwritable */
   line(text: Printable): void {
     this.#write(`${text.text}\n`);
   }
 
-  /** @throws OutputClosed */
+  /** @throws OutputClosed, OutputUnwritable */
   document(value: unknown): void {
     this.#write(`${visibleJson(value)}\n`);
   }
 
-  /** A piece of a long text, as it is; waits where whoever reads is slower. @throws OutputClosed */
+  /** A piece of a long text, as it is; waits where whoever reads is slower. @throws OutputClosed, OutputUnwritable */
   async piece(text: string): Promise<void> {
-    if (this.#closed) throw new OutputClosed();
-    if (this.#stream.write(text)) return;
+    if (this.#write(text)) return;
     await new Promise((resolve) => {
       this.#stream.once('drain', resolve);
       this.#stream.once('error', resolve);
@@ -74,7 +81,7 @@ export class Output {
 
   /**
    * The last column takes what the terminal leaves it. Where that is too little, what no longer fits stands below each row.
-   * @throws OutputClosed
+   * @throws OutputClosed, OutputUnwritable
    */
   table(columns: readonly Column[], rows: readonly (readonly Value[])[]): void {
     const cells = rows.map((row) => row.map((value) => printable(value).text));
@@ -96,9 +103,25 @@ export class Output {
     }
   }
 
-  #write(text: string): void {
+  /** False where whoever reads is slower. */
+  #write(text: string): boolean {
     if (this.#closed) throw new OutputClosed();
-    this.#stream.write(text);
+    if (this.#file === undefined) return this.#stream.write(text);
+    writeWhole(this.#file, text);
+    return true;
+  }
+}
+
+function fileOf({ fd }: NodeJS.WriteStream & { readonly fd?: number }): number | undefined {
+  return fd !== undefined && fstatSync(fd).isFile() ? fd : undefined;
+}
+
+/** A disk that is full takes what has room, and refuses only what comes then. */
+function writeWhole(file: number, text: string): void {
+  try {
+    for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
+  } catch (cause) {
+    throw new OutputUnwritable(cause);
   }
 }
 

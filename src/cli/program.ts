@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { CliError, EXIT, type ExitCode, report } from './errors.ts';
 import { helpOptions, wrapHelp } from './help.ts';
 import { listenForSignals } from './interrupt.ts';
+import { OutputUnwritable } from './output.ts';
 
 type Register = (program: Command) => void;
 
@@ -48,7 +49,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
 /** Runs one command line; never throws, and prints what there is to say. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   listenForSignals();
-  ignoreClosedStreams();
+  hearOfStreams();
   const idle = Promise.withResolvers<never>();
   const giveUp = (): void => idle.reject(neverAnswered());
   process.once('beforeExit', giveUp);
@@ -98,11 +99,12 @@ function version(): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-/** Whoever does not read on (`| head`) is no error of ours; `Output` notices and ends the work. */
-function ignoreClosedStreams(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
+/** Whoever does not read on (`| head`) is no error of ours; `Output` notices and ends the work. What can't be written is. */
+function hearOfStreams(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    process.exit(report(new OutputUnwritable(error), false));
+  });
+  // There is nowhere to say that it can't be said, and the exit code still tells what came of the command.
+  process.stderr.on('error', () => undefined);
 }

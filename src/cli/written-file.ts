@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from './errors.ts';
 import { unwritable } from './file-faults.ts';
@@ -20,6 +20,8 @@ function write(path: string, text: string, force: boolean): void {
     // Exclusive, so that nothing that came in between is written over either.
     writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
   } catch (cause) {
+    // It was opened, so it is new, and a part of it would be in the way of the next try.
+    if (!force && (cause as NodeJS.ErrnoException).syscall === 'write') rmSync(path, { force: true });
     throw unwritable(path, cause);
   }
 }

@@ -1,5 +1,6 @@
 import { type AssizeError, canonicalize, isAssizeError } from '#canon';
 import {
+  ANY_COUNSELOR,
   type Authority,
   type Cost,
   type CounselorCommit,
@@ -11,6 +12,7 @@ import {
   type Waiting,
 } from '#kernel';
 import {
+  approvalsOf,
   type CounselorRecord,
   type EffectPendingPayload,
   erasureArgs,
@@ -31,7 +33,15 @@ import { type TakenUp, takeUp } from './effects/take-up.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
-import { type Believed, type LosingPartition, losingPartitions, NotRead, requireBeliefs } from './memory/index.ts';
+import {
+  type Believed,
+  type LosingPartition,
+  losingPartitions,
+  NotRead,
+  requestsPutUp,
+  requireBeliefs,
+  type Sayer,
+} from './memory/index.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from './records.ts';
 import {
   APPROVAL,
@@ -73,6 +83,7 @@ export class Resolutions {
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
       const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
+      const chosen = await this.#chosen(pendingId, pending, input, waiting);
       taken ??= await this.#takeUp(pending);
       let losing = await this.#losing(waiting);
       if (losing.length > 0 && letGo === undefined) {
@@ -115,6 +126,7 @@ export class Resolutions {
         };
         if (!commit.complete) {
           commit.undo();
+          if (isAnswering(input)) throw answersTooEarly(pendingId, pending);
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
@@ -125,7 +137,7 @@ export class Resolutions {
                 trajectoryId: writer.id,
                 life: writer.life,
               })
-            : this.#believed(pendingId, pending, commit, input, at, kept);
+            : this.#believed(pendingId, pending, commit, chosen, at, kept);
         const owing = taken;
         if (owing?.owesCalls === true) {
           commit.undo();
@@ -177,7 +189,7 @@ export class Resolutions {
     pendingId: Hash,
     { proposal }: PendingPayload,
     commit: CounselorCommit,
-    input: ApprovalInput,
+    chosen: Chosen,
     at: Instant,
     kept: Kept,
   ): Believed | undefined {
@@ -186,10 +198,9 @@ export class Resolutions {
     try {
       const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
       const { proposal_id: proposalId } = proposal;
-      const answers = (input.answers ?? []).map(({ request, winner }) => ({ request, winner, judge: pendingId }));
       const beliefs = requireBeliefs(this.#writer.around.beliefs);
       const planned = beliefs.plan({
-        call: input,
+        ...chosen,
         life: this.#writer.life,
         compiled,
         proposalId,
@@ -199,14 +210,13 @@ export class Resolutions {
         saidAt: proposal.said_at ?? proposal.at,
         predicates,
         kept,
-        answers,
       });
       if (planned === undefined || 'changes' in planned) return planned;
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
       const { refusal } = planned;
       // The answers are at fault, and not what waits.
-      if (input.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
-      if (input.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
+      if (chosen.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
+      if (chosen.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
         `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
@@ -215,6 +225,24 @@ export class Resolutions {
       commit.undo();
       throw error;
     }
+  }
+
+  /** Whom who approves has chosen, and whether that was theirs to choose: who may approve may not choose everything. */
+  async #chosen(pendingId: Hash, pending: PendingPayload, input: ApprovalInput, waiting: Waiting): Promise<Chosen> {
+    if (!isAnswering(input)) return { call: input };
+    const { around, parts } = this.#writer;
+    const { principal, answers = [] } = input;
+    const putUp = await requestsPutUp(pending, around.replayer);
+    return {
+      call: input,
+      answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId })),
+      mayAnswer: (question) => {
+        if (requireBeliefs(around.beliefs).isJudged(question)) throw judgedOtherwise(principal, question);
+        if (putUp?.has(question.request) === false) throw notPutUp(pendingId, question);
+        const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
+        counselorKind(parts.domain, channel, principal, waiting.requesters);
+      },
+    };
   }
 
   /** What of beliefs it takes something from, where it is an erasure. */
@@ -385,6 +413,35 @@ function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
     'stale_answer',
     `What waits under ${pendingId} asks something that is not in question any more, because what is believed has changed since it was asked. Approve it without answers, which goes where nothing contradicts it by now; else reject it and let the same be proposed again, under a new idempotency key: it is asked anew then.`,
     { evidence: { ...evidence, id: pendingId } },
+  );
+}
+
+type Chosen = Pick<Sayer, 'call' | 'answers' | 'mayAnswer'>;
+
+/** An entry that is not the last keeps none, so nobody could tell whether the next one elects the same. */
+function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError {
+  const { needed, given } = approvalsOf(pending);
+  return new RuntimeError(
+    'bad_intent',
+    `What waits under ${pendingId} takes ${needed} approvals, of which this is number ${given.length + 1}: the last one alone has answers. Approve it without.`,
+    { evidence: { id: pendingId } },
+  );
+}
+
+/** A vote may be in the log already, and the same question is never decided twice. */
+function judgedOtherwise(principal: string, { predicate, request }: Question): KernelError {
+  return new KernelError(
+    'unauthorised_counselor',
+    `${principal} may not answer ${request}: under ${predicate} it is the judge who chooses. Approve it without an answer to that.`,
+    { evidence: { principal, request } },
+  );
+}
+
+function notPutUp(pendingId: Hash, { predicate, request }: Question): KernelError {
+  return new KernelError(
+    'changed_since',
+    `What waits under ${pendingId} did not ask ${request}, of ${predicate}, when it was put up: what is believed has changed since, or a judge chooses there, whom another process has. ${PROPOSE_ANEW}.`,
+    { evidence: { id: pendingId, request } },
   );
 }
 

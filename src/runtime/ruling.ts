@@ -1,5 +1,5 @@
-import { AssizeError, type Form, form, requireForm } from '#canon';
-import { faultOfName, type PatchOperation } from '#kernel';
+import { AssizeError, copyJson, type Form, form, requireForm, WORLD_LIMITS } from '#canon';
+import { faultOfName, KernelError, type PatchOperation } from '#kernel';
 import {
   approvalsOf,
   type CounselorRecord,
@@ -58,7 +58,10 @@ export interface ApprovalInput extends Resolution {
   /** Also when the result does not pass every invariant. Where it takes several people, all of them must say so. */
   readonly override?: boolean;
   readonly reason?: string;
-  /** What is believed, where it waits because of a contradiction: the winner of each question. */
+  /**
+   * What is believed, where it contradicts what is: the winner of each question. Who answers is a counselor of the kind that its predicate
+   * names. Where it takes several people, the last one alone answers.
+   */
   readonly answers?: readonly GivenAnswer[];
   /** The counselor's own change in place of the proposal's; refused where it takes several people. */
   readonly replacement?: readonly PatchOperation[];
@@ -81,7 +84,7 @@ export const APPROVAL: Form = form.options<ApprovalInput>({
  * What goes into an entry must be what an entry may have, and is what was checked: a copy, whatever the caller makes of the input
  * while others are waited for.
  *
- * @throws RuntimeError `bad_intent`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_intent`; KernelError `invalid_replacement`; ArgumentError `bad_argument`
  */
 export function checkedResolution<Input extends Resolution>(
   given: Input,
@@ -93,23 +96,41 @@ export function checkedResolution<Input extends Resolution>(
   const wanted = said['reason'] === undefined ? texts : [...texts, 'reason'];
   const wrong = wanted.find((name) => typeof said[name] !== 'string');
   if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
-  const { answers = [] } = said as { readonly answers?: unknown };
-  if (!Array.isArray(answers) || !answers.every(isAnswer))
-    throw new RuntimeError(
-      'bad_intent',
-      'Answers are a list; each has the request that it answers, and the claim of its winner.',
-    );
+  const { answers, replacement } = said;
+  const copies = answers === undefined ? {} : { answers: answersFrom(answers) };
   requireForm(of, input, 'input');
   const fault = faultOfName(input.principal);
-  if (fault === undefined) return input;
+  if (fault === undefined)
+    return { ...input, ...copies, ...(replacement !== undefined && { replacement: ownReplacement(replacement) }) };
   throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {
     evidence: { principal: input.principal },
   });
 }
 
-function isAnswer(given: unknown): boolean {
+/** Copies, of which each member was read once. */
+function answersFrom(given: unknown): GivenAnswer[] {
+  const answers = Array.isArray(given) ? Array.from(given as unknown[], answerFrom) : [undefined];
+  if (answers.every((answer) => answer !== undefined)) return answers;
+  throw new RuntimeError(
+    'bad_intent',
+    'Answers are a list; each has the request that it answers, and the claim of its winner.',
+  );
+}
+
+function answerFrom(given: unknown): GivenAnswer | undefined {
   const { request, winner } = (given ?? {}) as Partial<GivenAnswer>;
-  return typeof request === 'string' && typeof winner === 'string';
+  return typeof request === 'string' && typeof winner === 'string' ? { request, winner } : undefined;
+}
+
+/** What is no list of operations is for the kernel to say, which tries them. */
+function ownReplacement(given: unknown): unknown {
+  try {
+    return copyJson(given, { ...WORLD_LIMITS, foreign: true });
+  } catch (error) {
+    throw new KernelError('invalid_replacement', `The approved state is no JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** The ruling that an entry records. */

@@ -38,7 +38,7 @@ export function approve(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  assize approve 1f0c8a77 --as manager:grace\n  assize approve 1f0c8a77 --as dr.grey --answer 2\n\n' +
-        'Of requests and claims the first 8 digits do. An answer to what is not asked any more is refused.\n' +
+        'Of requests and claims the first 8 digits do. An answer to what is not asked any more is refused. Where several have to approve,\nthe last of them answers.\n' +
         'What waits with calls of tools needs these: they are made when it is committed.\n' +
         'Negative: it had expired, and is rejected now; or it is committed, and something of what its tools do has not ended:\n' +
         'it says which effects wait for a person.\n' +

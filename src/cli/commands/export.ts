@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { isAssizeError, type Store } from 'assize';
 import { exportLines, integrateLog } from 'assize/ledger';
 import type { Command } from 'commander';
@@ -71,18 +71,33 @@ async function write(session: Session, store: Store, { out }: ExportOptions, siz
     return;
   }
   // Never over a file that is there: it may be the only copy.
-  const file = await open(out, 'wx').catch((cause: unknown) => {
-    throw unwritable(out, cause);
-  });
+  const file = await written(out, () => open(out, 'wx'));
   try {
     for await (const line of lines) {
       session.interruption.throwIfAborted();
-      await file.write(line);
+      await written(out, () => file.appendFile(line));
     }
-    await file.sync();
-  } finally {
-    await file.close();
+    await written(out, () => ended(file));
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    // A part of a ledger is none, and it would be in the way of the next try.
+    await rm(out, { force: true }).catch(() => undefined);
+    throw error;
   }
   session.progress.end();
   if (session.json) session.out.document({ entries: size, file: out });
+}
+
+/** Some file systems say only then that there was no room for what was written. */
+async function ended(file: FileHandle): Promise<void> {
+  await file.sync();
+  await file.close();
+}
+
+async function written<T>(out: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (cause) {
+    throw unwritable(out, cause);
+  }
 }

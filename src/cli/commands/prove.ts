@@ -48,7 +48,7 @@ export function prove(program: Command): void {
               proof,
               ...(options.out === undefined ? {} : { file: options.out }),
             });
-          else if (options.out === undefined) process.stdout.write(proof);
+          else if (options.out === undefined) await session.out.piece(proof);
           else
             session.out.line(line`${shortId(row.id)} is in the log of ${log.origin}: the proof is in ${options.out}`);
           return EXIT.ok;

@@ -76,3 +76,40 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     expect(sink.times('do', 'held')).toBe(1);
   });
 });
+
+test.each([
+  ['has the store to itself', false],
+  ['works beside others', true],
+])(
+  'who waits behind one of which nobody knows whether it was committed is told so, where a runtime %s',
+  async (_, shared) => {
+    const memory = new MemoryStore({ shared });
+    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
+    const { store, mended } = forgetful(memory, true);
+    const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
+    const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+    const trajectory = await assize.open('t');
+    const go = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const made = (name: string, before?: Promise<void>) =>
+      trajectory.transaction({ writ, writes: ['test:**'], retries: 0, name }, async (tx) => {
+        if (name === 'other') began.resolve();
+        await before;
+        await tx.call('reversible.buffered', { what: name });
+        tx.propose(COUNT);
+      });
+    const first = codeOf(made('first', go.promise));
+    // The same name waits before its body begins, and the other one before it is ruled on.
+    const [same, other] = [codeOf(made('first')), codeOf(made('other'))];
+    await began.promise;
+    go.resolve();
+    expect(await first).toBe('commit_unknown');
+    mended();
+    expect(await Promise.all([same, other])).toEqual(['tenure_lost', 'tenure_lost']);
+    // Each comes again, and has its turn; the first was committed.
+    const again = await Promise.all([made('first'), made('other')]);
+    expect(again.map(({ ruling }) => ruling.ruling)).toEqual(['committed', 'committed']);
+    expect(['first', 'other'].map((what) => outside.sink.times('do', what))).toEqual([1, 1]);
+    await assize.close();
+  },
+);

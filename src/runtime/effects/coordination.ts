@@ -47,6 +47,9 @@ export class Alone implements Coordination {
   readonly fence: number;
   readonly lost = undefined;
   readonly #shared: SharedWork;
+  /** Tell those who wait for their turn that it does not come. */
+  readonly #waiting = new Set<(why: unknown) => void>();
+  #givenUp: { readonly why: unknown } | undefined;
 
   /** `last`: the last epoch that was given. `open`: what work that has not ended has claimed, by the log. */
   constructor(fence: number, last: number, open: Iterable<Work>, isOrdered: boolean) {
@@ -74,13 +77,34 @@ export class Alone implements Coordination {
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
-    return this.#shared.coordinator.whenClear(work, claims, signal);
+    const { coordinator } = this.#shared;
+    const turn = coordinator.whenClear(work, claims, signal);
+    const isClear = claims.every((claim) => coordinator.blocker(work, claim) === undefined);
+    return isClear ? turn : this.#waited(turn);
   }
 
   enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined {
     signal?.throwIfAborted();
     const { coordinator } = this.#shared;
-    return coordinator.enterNow(work, claims) ? undefined : coordinator.enter(work, claims, signal);
+    return coordinator.enterNow(work, claims) ? undefined : this.#waited(coordinator.enter(work, claims, signal));
+  }
+
+  // A signal of both would cost more than all else of a wait.
+  async #waited(turn: Promise<void>): Promise<void> {
+    const { promise: never, reject } = Promise.withResolvers<never>();
+    this.#waiting.add(reject);
+    if (this.#givenUp !== undefined) reject(this.#givenUp.why);
+    try {
+      await Promise.race([turn, never]);
+    } finally {
+      this.#waiting.delete(reject);
+    }
+  }
+
+  /** Whoever waits for a turn here is told why it does not come: what they wait for is left to the log, and ends elsewhere. */
+  giveUp(why: unknown): void {
+    this.#givenUp ??= { why };
+    for (const reject of this.#waiting) reject(why);
   }
 
   end(epoch: number): void {

@@ -24,6 +24,7 @@ import { openTransactions } from './open-transactions.ts';
 import { Reserved } from './reserved.ts';
 import { Settling } from './settling.ts';
 import { SharedWait } from './shared-wait.ts';
+import { tenureLost } from './tenure-lost.ts';
 import { Thrown } from './thrown.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -291,7 +292,11 @@ export class Effects {
       for await (const logged of openTransactions(store))
         open.push({ epoch: logged.epoch, claims: claimsOf(readTransaction(logged)) });
       const coordination = new Alone(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
-      return { coordination, release: () => tenure.release() };
+      const release = (): Promise<void> => {
+        coordination.giveUp(tenureLost());
+        return tenure.release();
+      };
+      return { coordination, release };
     } catch (error) {
       await tenure.release();
       throw error;

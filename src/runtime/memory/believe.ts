@@ -88,6 +88,8 @@ export interface Sayer {
   readonly kept: Kept;
   /** What somebody has chosen. */
   readonly answers?: readonly Answer[];
+  /** Throws where whoever has chosen may not choose that; its error is thrown on. Default: they may. */
+  readonly mayAnswer?: (question: Question) => void;
 }
 
 /** Plans what sayings change, on what is believed here; one of these a runtime. */
@@ -169,6 +171,11 @@ export class Beliefs {
     });
   }
 
+  /** Whether it is the judge who chooses, and no person. */
+  isJudged({ strategy }: Question): boolean {
+    return this.#votes !== undefined && strategy === 'rule';
+  }
+
   /**
    * Waits until nothing is on its way to these partitions. From then on nobody else here plans on them until they are let go of, which
    * has to be.
@@ -242,7 +249,9 @@ export class Beliefs {
     const planned: Planned[] = [];
     const questions: Question[] = [];
     const repeats: Hash[] = [];
-    const given = new Map(sayer.answers?.map((answer) => [answer.request, answer]));
+    const given = givenBy(sayer);
+    // Before a judge is asked for anything, so that nothing comes of what is refused.
+    for (const { plan } of begun) checkChosen(plan, given, sayer);
     const untimed = untimedIn(groups);
     for (const each of begun) {
       const plan = this.#answered(each, given, { sayer, untimed, line });
@@ -278,9 +287,8 @@ export class Beliefs {
   ): Plan | Ask {
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
-    const judged = ({ request, strategy }: Question): boolean => strategy === 'rule' && !given.has(request);
     const voted = ({ request }: Question): Answer | undefined => votes?.of(sayer.call, request);
-    const unasked = plan.questions.filter((question) => judged(question) && voted(question) === undefined);
+    const unasked = plan.questions.filter((question) => this.isJudged(question) && voted(question) === undefined);
     if (votes !== undefined && unasked.length > 0) {
       // Nobody is asked about what is known by now not to be so.
       this.#requireCompared(sayer, line);
@@ -400,6 +408,26 @@ interface Planned extends From {
   readonly group: Group;
   readonly plan: Plan;
   readonly version: number;
+}
+
+/** What somebody has chosen, by the question. @throws MemoryError `repeated_answer` */
+function givenBy({ answers = [] }: Sayer): Map<string, Answer> {
+  const given = new Map<string, Answer>();
+  for (const answer of answers) {
+    const { request } = answer;
+    if (given.has(request))
+      throw new MemoryError('repeated_answer', `There are two answers to ${request}; a question has one.`, {
+        evidence: { request },
+      });
+    given.set(request, answer);
+  }
+  return given;
+}
+
+/** @throws what `mayAnswer` throws */
+function checkChosen(plan: Plan | Ask, given: ReadonlyMap<string, Answer>, { mayAnswer }: Sayer): void {
+  if (plan.kind !== 'ask' || mayAnswer === undefined) return;
+  for (const question of plan.questions) if (given.has(question.request)) mayAnswer(question);
 }
 
 function isChange(plan: Plan | Ask): boolean {

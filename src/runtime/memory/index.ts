@@ -2,7 +2,7 @@
  * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
  * with their commit.
  */
-export { type Asked, Beliefs, type Believed, requireBeliefs } from './believe.ts';
+export { type Asked, Beliefs, type Believed, requireBeliefs, type Sayer } from './believe.ts';
 export {
   type CheckMemoryOptions,
   checkMemory,
@@ -27,7 +27,14 @@ export {
   type SayingOptions,
 } from './memory.ts';
 export { NotRead } from './partitions.ts';
-export { type AskedFor, type AskedQuestion, askedFor, type GivenAnswer, readQuestions } from './questions.ts';
+export {
+  type AskedFor,
+  type AskedQuestion,
+  askedFor,
+  type GivenAnswer,
+  readQuestions,
+  requestsPutUp,
+} from './questions.ts';
 export type { RankedBy, Score } from './ranked.ts';
 export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './rebuild.ts';
 export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { Question } from '#memory';
 import { createOracle, thetaHash } from '#oracle';
 import { openStore } from '#stores';
-import { HandClock } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic.ts';
+import { HandClock, runtimeOver } from '../../../tests/support/runtime.ts';
 import { type Judge, Votes } from './judge.ts';
 
 const question: Question = {
@@ -46,5 +47,39 @@ test('a vote for nobody that is in question is no vote', async () => {
   const call = {};
   await expect(votes.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
   expect(votes.of(call, question.request)).toBeUndefined();
+  await store.close();
+});
+
+test('a judge that changes what it is shown changes only its own copy, and its vote is judged by the members that there are', async () => {
+  const store = await openStore('memory:');
+  const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+  const shown = JSON.stringify(question);
+  const bending = new Votes({
+    oracle,
+    choose: ({ members }) => {
+      (members as object[]).push({ claim: 'both', object: 'both' });
+      (members[0] as { object: string }).object = 'something else';
+      return 'both';
+    },
+  });
+  const call = {};
+  await expect(bending.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
+  expect(JSON.stringify(question)).toBe(shown);
+  const votes = new Votes({ oracle, choose: () => 'two' });
+  await votes.ask(call, question);
+  expect(votes.of(call, question.request)).toMatchObject({ winner: 'two' });
+  await store.close();
+});
+
+test('a time that is none for a judge is refused by name when the runtime is made', async () => {
+  const store = await openStore('memory:');
+  const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+  const made = (timeoutMs: unknown) => (): unknown =>
+    runtimeOver(store, [clinic], { judge: { oracle, choose: () => 'one', timeoutMs: timeoutMs as number } });
+  for (const timeoutMs of [Number.NaN, -1, 0, 0.5, 2 ** 31, Number.POSITIVE_INFINITY, '5', null])
+    expect(made(timeoutMs), String(timeoutMs)).toThrow(
+      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('judge.timeoutMs') }),
+    );
+  for (const timeoutMs of [undefined, 1, 2 ** 31 - 1]) expect(made(timeoutMs)).not.toThrow();
   await store.close();
 });

@@ -11,6 +11,7 @@ import {
   type Theta,
   thetaHash,
 } from '#oracle';
+import { RuntimeError } from '../errors.ts';
 
 /**
  * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
@@ -29,7 +30,7 @@ export interface Judge {
   readonly policy?: string;
   /** The claim of the member that is to be believed. May ask a model; nothing is open meanwhile. */
   readonly choose: (question: Question) => string | Promise<string>;
-  /** How long a vote may take, in milliseconds; who proposed gets `judge_late` then, and a vote that comes later is none. Default: as long as it takes. */
+  /** How long a vote may take, in whole milliseconds; who proposed gets `judge_late` then, and a vote that comes later is none. Default: as long as it takes. */
   readonly timeoutMs?: number;
   /** How that is waited for. Default: the machine's time. */
   readonly pause?: Pause;
@@ -41,7 +42,9 @@ export class Votes {
   /** By the call for which it was asked, and no longer: a vote that is erased meanwhile is the log's to know, whichever process erases it. */
   readonly #votes: WeakMap<object, Map<string, Answer>> = new WeakMap();
 
+  /** @throws RuntimeError `bad_option` */
   constructor(judge: Judge) {
+    requireTime(judge);
     this.#judge = judge;
   }
 
@@ -98,8 +101,19 @@ export class Votes {
 
 type Consulting = Omit<Asking, 'request'> & { readonly request: { readonly [member: string]: Json } };
 
+/** Else each proposal would fail by it. Node takes longer times for one millisecond. */
+function requireTime({ timeoutMs }: Judge): void {
+  if (timeoutMs === undefined || (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) return;
+  throw new RuntimeError(
+    'bad_option',
+    'The options can’t be used: judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
+  );
+}
+
+/** The judge gets a copy: what it makes of that is neither planned on nor what its vote is compared with. */
 async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, question: Question): Promise<string> {
-  if (timeoutMs === undefined) return choose(question);
+  const shown = structuredClone(question);
+  if (timeoutMs === undefined) return choose(shown);
   const isDone = new AbortController();
   const late = pause(timeoutMs, timeoutMs, isDone.signal).then(() => {
     throw new MemoryError(
@@ -111,7 +125,7 @@ async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, questio
     );
   });
   try {
-    return await Promise.race([Promise.resolve(choose(question)), late]);
+    return await Promise.race([Promise.resolve(choose(shown)), late]);
   } finally {
     isDone.abort();
     // Woken by that, it is late for nobody.

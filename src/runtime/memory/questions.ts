@@ -1,5 +1,5 @@
 import type { Approved, Domain, Escalated, Rejected } from '#kernel';
-import type { Hash, Instant } from '#ledger';
+import type { Hash, Instant, PendingPayload, Replayer } from '#ledger';
 import type { Period, Question } from '#memory';
 import { RuntimeError } from '../errors.ts';
 import { readValue } from '../waiting.ts';
@@ -74,6 +74,21 @@ export async function readQuestions(writer: Writer, pendingId: Hash): Promise<re
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
   return (await readValue(pending, questions, writer.around.replayer)) as unknown as readonly AskedQuestion[];
+}
+
+/**
+ * What a pending approval has put up to be chosen, by what answers name; undefined where it has put up nothing, and where what it quotes was
+ * erased.
+ */
+export async function requestsPutUp(
+  pending: PendingPayload,
+  { values }: Replayer,
+): Promise<ReadonlySet<string> | undefined> {
+  const { questions } = pending.proposal;
+  if (questions === undefined) return undefined;
+  const held = await values.held(pending, questions);
+  if (!('value' in held)) return undefined;
+  return new Set((held.value as unknown as readonly AskedQuestion[]).map(({ request }) => request));
 }
 
 /** Without what only says when it was asked. */

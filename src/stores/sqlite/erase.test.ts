@@ -294,6 +294,27 @@ test.each([
   },
 );
 
+const SHORTEN = 'PRAGMA wal_checkpoint(TRUNCATE)';
+
+test.each([
+  ['the file is to be written anew', ['VACUUM', SHORTEN]],
+  ['the WAL is to be cut', [SHORTEN]],
+])('where there is not even room to shorten the WAL after it, when %s, the store goes on', async (_, without) => {
+  const path = newPath();
+  const { store, hash } = await withSecret(path);
+  await erase(store, [hash]);
+  interceptSql((text, proceed) => {
+    if (without.includes(text)) throw sqliteError(13);
+    return proceed();
+  });
+  await expect(store.scrub()).rejects.toMatchObject({ code: 'store_not_scrubbed', evidence: { path, sqlite: 13 } });
+  expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
+  vi.restoreAllMocks();
+  await store.scrub();
+  expect([await store.selfCheck(), isThere(path)]).toEqual([[], false]);
+  await store.close();
+});
+
 test('any other failure poisons the handle, and the erasure stays due', async () => {
   const path = newPath();
   const { store, hash } = await withSecret(path);

@@ -357,14 +357,22 @@ export class GroupCommit {
         return;
       }
       if (!isBusy(error) && !isOutOfSpace(error)) throw error;
-      // It is rolled back, and what of it has come into the WAL takes up space.
-      this.#scrubber.shorten(true);
+      this.#giveSpaceBack();
       failure = notScrubbedError(path, error);
     }
     this.#unscrubbedSince = undefined;
     for (const { resolve, reject } of this.#scrubs.splice(0)) {
       if (failure === undefined) resolve();
       else reject(failure);
+    }
+  }
+
+  /** It is rolled back, and what of it has come into the WAL takes up space, until there is room to copy what was written before it. */
+  #giveSpaceBack(): void {
+    try {
+      this.#scrubber.shorten(true);
+    } catch (error) {
+      if (!isOutOfSpace(error)) throw error;
     }
   }
 

@@ -11,12 +11,14 @@ import { ASIDE_BYTES } from './rewrite.ts';
 
 // A file that is large is written anew in another thread.
 
-const threads = vi.hoisted(() => ({ started: 0, fails: false }));
+const threads = vi.hoisted(() => ({ started: 0, fails: false, isRefused: false }));
 vi.mock('node:worker_threads', async (original) => {
   const real = await original<typeof import('node:worker_threads')>();
   class Counted extends real.Worker {
     constructor(file: string | URL, options?: import('node:worker_threads').WorkerOptions) {
       threads.started++;
+      if (threads.isRefused)
+        throw Object.assign(new Error('Worker initialization failure: EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
       super(threads.fails ? new URL('./nothing-here.ts', import.meta.url) : file, options);
     }
   }
@@ -29,6 +31,7 @@ afterEach(() => {
   vi.restoreAllMocks();
   threads.started = 0;
   threads.fails = false;
+  threads.isRefused = false;
 });
 
 const SECRET = 'zq7wkx';
@@ -185,10 +188,13 @@ test('while another process writes it waits, says so after a time, and what read
   await store.close();
 });
 
-test('where no thread is to be had it is done in this one', async () => {
-  const { path, store } = await erased();
-  threads.fails = true;
-  await store.scrub();
-  expect([threads.started, isThere(path), await store.selfCheck()]).toEqual([1, false, []]);
-  await store.close();
-});
+test.each(['fails', 'isRefused'] as const)(
+  'where no thread is to be had it is done in this one: it %s',
+  async (how) => {
+    const { path, store } = await erased();
+    threads[how] = true;
+    await store.scrub();
+    expect([threads.started, isThere(path), await store.selfCheck()]).toEqual([1, false, []]);
+    await store.close();
+  },
+);

@@ -30,7 +30,8 @@ export async function rewriteAside(db: DatabaseSync, path: string): Promise<bool
 /** Undefined where it ends without one. */
 function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefined> {
   return new Promise((resolve) => {
-    const worker = new Worker(workerFile(), { workerData, execArgv: [] });
+    const worker = started(workerData);
+    if (worker === undefined) return resolve(undefined);
     let outcome: RewriteOutcome | undefined;
     worker.once('message', (given: RewriteOutcome) => {
       outcome = given;
@@ -39,6 +40,15 @@ function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefin
     // Only then its connection is closed.
     worker.once('exit', () => resolve(outcome));
   });
+}
+
+/** Undefined where the system gives no thread, which Node throws at once. */
+function started(workerData: ConnectionTask): Worker | undefined {
+  try {
+    return new Worker(workerFile(), { workerData, execArgv: [] });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The worker beside this file: a source in the repository, JavaScript in the package. */

@@ -9,10 +9,11 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileTools } from 'assize/tools/files';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
@@ -180,7 +181,7 @@ describe('branches that work in copies', () => {
         await folder.run(['/bin/mkdir', 'made']);
         await folder.write('made', '');
       },
-      'unlink',
+      'made is a folder',
     ],
     ['what can’t be named', (folder) => folder.read('n'.repeat(300)), 'ENAMETOOLONG'],
     ['odd bits', (folder) => folder.run(['/bin/chmod', '4755', 'a']), 'a has bits beside those of permissions'],
@@ -248,6 +249,63 @@ describe('branches that work in copies', () => {
       ),
       { numRuns: cases(200) },
     );
+  });
+});
+
+/** From now on nothing more than the first byte of a file has room on the disk. */
+async function fillDisk(): Promise<void> {
+  await using handle = await open(root, 'r');
+  const files: FileHandle = Object.getPrototypeOf(handle);
+  vi.spyOn(files, 'writeFile').mockImplementation(async function (this: FileHandle, bytes) {
+    await this.write((bytes as Uint8Array).subarray(0, 1));
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  });
+}
+
+describe('what could not be written into a copy', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each<[string, (folder: any) => Promise<unknown>, string]>([
+    [
+      'for want of room',
+      async (folder) => {
+        await fillDisk();
+        return errorOf(folder.write('a', 'new')).finally(() => vi.restoreAllMocks());
+      },
+      'tool_failed',
+    ],
+    [
+      'for want of room, and is new',
+      async (folder) => {
+        await fillDisk();
+        return errorOf(folder.write('d/new', 'new')).finally(() => vi.restoreAllMocks());
+      },
+      'tool_failed',
+    ],
+    ['as that is no text', (folder) => errorOf(folder.write('a', 42)), 'tool_failed'],
+    ['with a mode that is none', (folder) => errorOf(folder.write('a', 'new', -1)), 'bad_input'],
+    ['with a mode that files can’t be given', (folder) => errorOf(folder.write('a', 'new', 0o4755)), 'bad_input'],
+    ['in the place of a folder', (folder) => errorOf(folder.write('d', 'new')), 'tool_failed'],
+  ])('%s is not committed with it', async (_, write, code) => {
+    put(root, 'a', 'old', 0o640);
+    put(root, 'd/b', 'old');
+    const before = listing(root);
+    const { folders, transact } = await stage();
+    let error: unknown;
+    const outcome = await transact((tx) => {
+      const tried = async (_: unknown, folder: any): Promise<void> => {
+        // What an agent does that is told that it did not go: it goes on without.
+        error = await write(folder);
+        expect(String(await folder.read('a'))).toBe('old');
+      };
+      return folders.speculate(tx, [tried], ([one]) => {
+        expect(one).toMatchObject({ failed: false, value: { changes: [] } });
+        return 0;
+      });
+    });
+    expect(error).toMatchObject({ code });
+    expect(outcome.ruling.ruling).toBe('committed');
+    expect([listing(root), copies()]).toEqual([before, []]);
   });
 });
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
 import { type Disk, diskAt } from '../files/disk.ts';
 import { answered, operationOf } from '../files/file-tools.ts';
-import { changesOf, type Operation } from '../files/operations.ts';
-import { canonical, type Root, rootAt, scopeOf } from '../files/root.ts';
+import { changesOf, isFolder, type Operation } from '../files/operations.ts';
+import { canonical, OWN, type Root, rootAt, scopeOf } from '../files/root.ts';
 import { invalidTool, readOptions } from '../options.ts';
 import { type Ended, runCommand } from '../shell/run-command.ts';
 import { Copies, type Copy } from './copies.ts';
@@ -66,6 +66,7 @@ const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
 const OUTPUT_MAX = 64 * 1024;
 const BYTES_MAX = 64 * 1024 * 1024;
 const COPIES_MAX = 64;
+const MODE_MAX = 0o777;
 
 /**
  * Branches of transactions that each work in a copy of a folder (seed 003 §4.3). With `files.copy`, which only reads the folder, and
@@ -257,6 +258,8 @@ export class BranchFolder {
   readonly #tx: Branching;
   readonly #name: string;
   readonly #copy: Copy;
+  /** How many files were begun beside those whose place they take. */
+  #drafts = 0;
 
   constructor(within: Within, tx: Branching, name: string, copy: Copy) {
     this.#within = within;
@@ -286,15 +289,27 @@ export class BranchFolder {
     });
   }
 
-  /** Writes a file, with the folders that it needs. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */
+  /**
+   * Writes a file, with the folders that it needs; what can't be written stays as it was.
+   *
+   * @throws EffectError `bad_input` for a path that leads out and a mode that is none, `tool_failed` for what can't be done there
+   */
   async write(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
     const at = this.#at(path);
+    checkMode(mode);
     await worked(this.#name, async () => {
       const disk = diskAt(this.#copy.root, BYTES_MAX);
       const seen = await disk.look(at);
-      await disk.remove(at);
+      if (seen.is === 'folder') throw isFolder(path);
       const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-      await put(disk, this.#copy.root, at, bytes, mode ?? (seen.is === 'file' ? seen.mode : 0o644));
+      const draft = join(dirname(at), `${OWN}-${this.#drafts++}.draft`);
+      try {
+        await put(disk, this.#copy.root, draft, bytes, mode ?? (seen.is === 'file' ? seen.mode : 0o644));
+        await disk.rename(draft, at);
+      } catch (error) {
+        await disk.remove(draft).catch(() => undefined);
+        throw error;
+      }
     });
   }
 
@@ -318,6 +333,12 @@ export class BranchFolder {
     if ('path' in found) return found.path;
     throw new EffectError('bad_input', `${JSON.stringify(path)} is no path of it: ${found.problem}.`);
   }
+}
+
+/** As file tools take it, which are to do the same in the folder. */
+function checkMode(mode: number | undefined): void {
+  if (mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= MODE_MAX)) return;
+  throw new EffectError('bad_input', `${mode} is no mode of a file: give one from 0 to 0o${MODE_MAX.toString(8)}.`);
 }
 
 /** Whatever the file system refuses in a copy is told as what a call met, since nothing but the copy was worked on. */

@@ -97,7 +97,8 @@ export class Acts {
     try {
       return await this.#stage(entry, before, after, signal);
     } catch (error) {
-      await this.#clean(path, key, entry);
+      // By what the journal has: where it could not be made durable that all is ready, it may still say so.
+      await this.#clean(path, key, (await this.#journal.read(path, key)) ?? entry);
       throw error;
     }
   }

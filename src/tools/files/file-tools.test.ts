@@ -336,6 +336,35 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual({ 'a.txt': '644 old' });
   });
 
+  test.each([
+    ['once', 1],
+    ['for good', Number.POSITIVE_INFINITY],
+  ])('was not done where a disk could %s not keep the name of what the journal says', async (_, times) => {
+    const root = folder({ 'a.txt': 'old' });
+    const input = { path: 'a.txt', content: 'new' };
+    let refused = 0;
+    let isReady = false;
+    const failing = (disk: Disk): Disk => ({
+      ...disk,
+      rename: async (from, to) => {
+        await disk.rename(from, to);
+        isReady ||= to.endsWith('.json');
+      },
+      sync: async (path) => {
+        if (isReady && refused++ < times) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
+        return disk.sync(path);
+      },
+    });
+    const dies = dying((step, path) => isReady && step === 'remove' && path.endsWith('.staged'), 'after');
+    const first = calling(root, 'externalised', (disk) => dies(failing(disk)));
+    await expect(first.run('write', input)).rejects.toThrow();
+    expect(refused).toBeGreaterThan(0);
+    const next = calling(root);
+    expect(await next.ask('write', input)).toEqual({ happened: false });
+    await next.run('write', input);
+    expect(listing(root)).toEqual({ 'a.txt': '644 new' });
+  });
+
   test('is undone again where that came to no end', async () => {
     const root = folder({ c: 'c' });
     await calling(root).run('delete', { path: 'c' });

@@ -1,0 +1,105 @@
+/** A disk that is full: what a command says, and what it leaves. */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Ended, endOf } from '../support/command.ts';
+import { inTillFolder } from '../support/till-folder.ts';
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const here = inTillFolder();
+const { assize, file, till } = here;
+
+/** What `ulimit -f` counts in. */
+const BLOCK = 512;
+/** The first write beyond the limit of a file writes what fits; a signal that would end the process comes with the next, unless ignored. */
+const LIMITED = 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"';
+
+/** Runs a command that may write no file of more than so many bytes, less than a block of them left out. */
+function within(bytesMax: number, ...args: readonly string[]): Promise<Ended> {
+  return inShell(LIMITED, String(Math.floor(bytesMax / BLOCK)), process.execPath, main, ...args);
+}
+
+function inShell(script: string, ...args: readonly string[]): Promise<Ended> {
+  const env = { ...process.env, NO_COLOR: '1' };
+  return endOf(
+    spawn('sh', ['-c', script, 'sh', ...args], { cwd: here.folder, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+}
+
+/** Runs a command one of whose streams goes to a file that takes no more; a store still has room for what is opened with it. */
+function withoutRoomFor(stream: '1' | '2', ...args: readonly string[]): Promise<Ended> {
+  const bytesMax = 2 ** 20;
+  file('full', new Uint8Array(bytesMax));
+  return inShell(`${LIMITED} ${stream}>>full`, String(bytesMax / BLOCK), process.execPath, main, ...args);
+}
+
+const names = (): string[] => readdirSync(here.folder).filter((name) => !name.startsWith('till'));
+const bytesOf = (name: string): number => statSync(join(here.folder, name)).size;
+
+test('an export without room for its last line is none, and leaves no file in the way of the next', async () => {
+  const store = till();
+  expect(await assize('export', '--out', 'whole.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
+  const cut = await within(bytesOf('whole.jsonl') - 1, 'export', '--out', 'ledger.jsonl', ...store);
+  expect(cut).toEqual({
+    code: 2,
+    out: '',
+    err: "assize: ledger.jsonl can't be written: a file may not be that large there; name another place.\n",
+  });
+  expect(names()).toEqual(['whole.jsonl']);
+  expect(await assize('export', '--out', 'ledger.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
+});
+
+test('an export into a file by way of standard output is whole, or is told not to be', async () => {
+  const store = till();
+  await assize('export', '--out', 'whole.jsonl', ...store);
+  const blocks = String(Math.floor((bytesOf('whole.jsonl') - 1) / BLOCK));
+  const into = (blocksMax: string): Promise<Ended> =>
+    inShell(`${LIMITED} >ledger.jsonl`, blocksMax, process.execPath, main, 'export', ...store);
+  const cut = await into(blocks);
+  expect([cut.code, cut.err]).toEqual([2, expect.stringMatching(/^assize: The output can't be written: .*\.\n$/)]);
+  expect(await into('unlimited')).toEqual({ code: 0, out: '', err: '' });
+  const [whole, told] = ['whole.jsonl', 'ledger.jsonl'].map((name) => readFileSync(join(here.folder, name), 'utf8'));
+  expect(told).toBe(whole);
+});
+
+test.each([
+  ['says nothing of the ledger', ['verify']],
+  ['says so also with --json', ['verify', '--json']],
+  ['says so of what is written piece by piece', ['export']],
+  ['says so of its help', ['--help']],
+])('a command of which the output can’t be written %s, in a sentence', async (_, args) => {
+  const store = args[0] === '--help' ? [] : till();
+  const { code, err } = await withoutRoomFor('1', ...args, ...store);
+  expect(err).toMatch(/^assize: The output can't be written: EFBIG[^\n]*\.\n$/);
+  // By contract, 1 says that the ledger does not verify.
+  expect(code).toBe(2);
+});
+
+test('messages that can’t be written change nothing of what a command found', async () => {
+  const { code, out } = await withoutRoomFor('2', 'verify', ...till());
+  expect([code, out]).toEqual([0, expect.stringContaining('valid')]);
+  expect((await withoutRoomFor('2', 'logs')).code).toBe(2);
+});
+
+test.each([
+  ['the key of a writ', ['writ', 'key', 'my.key']],
+  ['a key of the log', ['keys', 'new', 'example.com/till', '--out', 'my.key']],
+  ['a picture', ['ontology', 'draw', 'udt', '--out', 'my.key']],
+])('%s that could not be written leaves no file, and the next try makes it', async (_, args) => {
+  const { code, err } = await within(0, ...args);
+  expect([code, err]).toEqual([
+    2,
+    "assize: my.key can't be written: a file may not be that large there; name another place.\n",
+  ]);
+  expect(names()).toEqual([]);
+  expect(await assize(...args)).toMatchObject({ code: 0, err: '' });
+});
+
+test('of two keys neither is made where the second can’t be', async () => {
+  file('my.vkey', 'somebody’s');
+  const args = ['keys', 'new', 'example.com/till', '--out', 'my.key'];
+  expect((await assize(...args)).err).toMatch(/my\.vkey can't be written: it is there already/);
+  expect(names()).toEqual(['my.vkey']);
+  expect(readFileSync(join(here.folder, 'my.vkey'), 'utf8')).toBe('somebody’s');
+});
