@@ -24,7 +24,11 @@ test.each([
   ],
   ['a button', (channel?: string) => browserTools({ ...site, channel } as never).at(-1)!],
   ['a request', (channel?: string) => httpTool({ ...shared, class: sort, url: 'https://x.example', channel } as never)],
-  ['a command', (channel?: string) => shellTool({ ...shared, class: sort, command: ['true'], channel } as never)],
+  [
+    'a command',
+    (channel?: string) =>
+      shellTool({ ...shared, class: sort, command: ['true'], keyVariable: 'KEY', channel } as never),
+  ],
   [
     'a declaration',
     (channel?: string) =>

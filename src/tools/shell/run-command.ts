@@ -29,7 +29,7 @@ const LEFT_MS = 1_000;
  * Runs a command in a process group of its own, to its end. When the signal says so, the group is killed. What has left the group can't be
  * ended, and is not waited for.
  *
- * @throws DidNothing where it could not be begun; Error where it was ended by a signal
+ * @throws DidNothing where it could not be begun; NoAnswer where it was ended by a signal, or can't be ended
  */
 export function runCommand(command: Command, signal: AbortSignal): Promise<Ended> {
   if (signal.aborted) throw new DidNothing('it was too late to begin', { why: 'no_time_left' });
@@ -41,8 +41,13 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Ended
   // Where the system has no more open files for them there are none, and it was not begun.
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
+  // Nobody catches what a listener throws. Where it can't be ended, nobody knows what it will still do.
   const end = (): void => {
-    killGroup(child.pid);
+    try {
+      killGroup(child.pid);
+    } catch (error) {
+      reject(error);
+    }
   };
   signal.addEventListener('abort', end);
   child.on('error', (error) => {
@@ -62,7 +67,7 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Ended
     clearTimeout(left);
     signal.removeEventListener('abort', end);
     // What it left running in the background ends with it: nobody would wait for that.
-    killGroup(child.pid);
+    end();
     if (code === null)
       reject(new NoAnswer(`${argv[0]} was ended by ${by}.`, { why: `signal_${String(by).toLowerCase()}` }));
     else resolve({ code, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
@@ -104,15 +109,16 @@ function notBegun(error: NodeJS.ErrnoException): DidNothing {
 /** Becomes the command when it is told to begin, and ends when nobody is there any more who could tell. */
 const WAITING = ['/bin/sh', '-c', 'read -r go && exec "$@" </dev/null', 'sh'] as const;
 
-/** Ends a process with all that it started. Whether there was any. */
+/** Ends a process with all that it started. Whether there was any. @throws NoAnswer where all of it is another user's, as of `sudo` */
 function killGroup(pid: number | undefined): boolean {
   if (pid === undefined) return false;
   try {
     process.kill(-pid, 'SIGKILL');
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    return false;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ESRCH') return false;
+    throw new NoAnswer(`The process group ${pid} can't be ended: ${message}.`, { why: 'not_ended', cause: error });
   }
 }
 

@@ -21,6 +21,7 @@ import { tally } from '../../../tests/support/effects-stage.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { type ShellToolSpec, shellTool } from './shell-tool.ts';
+import { Snapshots } from './snapshot.ts';
 
 const made: string[] = [];
 afterEach(() => {
@@ -46,13 +47,17 @@ function linkTo(root: string): string {
   return link;
 }
 
+/** Without the lock, which stays. */
 function snapshotsOf(root: string): string[] {
-  return readdirSync(join(dirname(root), '.assize-snapshots', 'repo')).sort();
+  return readdirSync(join(dirname(root), '.assize-snapshots', 'repo'))
+    .filter((name) => name !== '.lock')
+    .sort();
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
 
+const KEYED = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } as const;
 const READ = { name: 'run', class: 'read', input: z.strictObject({ text: z.string() }) } as const;
 const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController().signal): Call => ({
   key,
@@ -159,7 +164,7 @@ describe('a command', () => {
     const root = folder();
     const tool = changing(root, 'true', { input: z.record(z.string(), z.string()) });
     await expect(run(tool, { PATH: '/x' })).rejects.toMatchObject({ name: 'DidNothing' });
-    expect(readdirSync(dirname(root))).toEqual(['repo']);
+    expect(snapshotsOf(root)).toEqual([]);
   });
 
   test('has no environment but what is declared', async () => {
@@ -167,6 +172,16 @@ describe('a command', () => {
     expect(bare.stdout.trim().split('\n').sort()).toEqual(['LANG=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin']);
     const own = await run(shellTool({ ...READ, command: ['/usr/bin/env'], env: { A: '1' } }), { text: '' });
     expect(own.stdout).toBe('A=1\n');
+  });
+
+  test('has the key of its effect in the variable that takes it', async () => {
+    const acting = { name: 'act', class: KEYED, writes: ['x:y'], env: { A: '1' }, keyVariable: 'ORDER_KEY' } as const;
+    for (const command of ['/usr/bin/env', ['/usr/bin/env']])
+      expect((await run(shellTool({ ...acting, command } as never), {}, callOf('k7'))).stdout).toMatch(
+        /^A=1\n(?:.*\n)*ORDER_KEY=k7\n|ORDER_KEY=k7\n(?:.*\n)*A=1\n/m,
+      );
+    const kept = changing(folder(), 'echo "$ORDER_KEY"', { keyVariable: 'ORDER_KEY' });
+    expect(await run(kept, {}, callOf('k8'))).toMatchObject({ stdout: 'k8\n' });
   });
 
   test('has its output kept up to a bound', async () => {
@@ -296,6 +311,40 @@ describe('a command whose folder is kept', () => {
     expect(snapshotsOf(root)).toEqual([]);
   });
 
+  test('is not said to be put back where its copy is gone', async () => {
+    const root = folder();
+    const gone = run(changing(root, 'echo new > a.txt; rm -r ../.assize-snapshots/repo/k*; exit 4'));
+    await expect(gone).rejects.toMatchObject({ name: 'NoAnswer', why: 'snapshot_gone' });
+    expect(listing(root)).toMatchObject({ 'a.txt': '640 new\n' });
+  });
+
+  test('is put back by one at a time, whoever is late and whoever took over', async () => {
+    const root = folder();
+    for (let n = 0; n < 500; n++) put(root, `many/${n}.txt`, `${n}`);
+    const before = listing(root);
+    const [late, next] = [changing(root, 'true'), changing(root, 'true')];
+    await new Snapshots(realpathSync(root)).take('k', 1);
+    const first = late.spec.reconcile!({}, callOf());
+    while (readdirSync(root).includes('a.txt')) await new Promise((resolve) => setImmediate(resolve));
+    const both = await Promise.all([first, next.spec.reconcile!({}, callOf())]);
+    expect(both).toEqual([{ happened: false }, { happened: false }]);
+    expect(listing(root)).toEqual(before);
+  });
+
+  test('is asked about in vain as long as another one runs it', async () => {
+    const root = folder();
+    const [one, other] = [changing(root, 'mkfifo pipe; echo go > pipe; rm pipe'), changing(root, 'true')];
+    const running = run(one);
+    while (!readdirSync(root).includes('pipe')) await new Promise((resolve) => setImmediate(resolve));
+    const late = callOf('k', 1, AbortSignal.abort());
+    for (const asked of [other.spec.reconcile!({}, late), other.spec.compensate!({}, null, late), run(other, {}, late)])
+      await expect(asked).rejects.toMatchObject({ name: 'NoAnswer', why: 'folder_in_use' });
+    const then = other.spec.reconcile!({}, callOf());
+    await fromPipe(join(root, 'pipe'));
+    await running;
+    expect(await then).toMatchObject({ happened: true, result: { code: 0 } });
+  });
+
   test('that is at work when its process ends is ended by who comes next, and put back', async () => {
     const root = folder();
     const before = listing(root);
@@ -371,13 +420,14 @@ describe('a command whose folder is kept', () => {
     const path = join(dirname(root), '.assize-snapshots/repo/k.json');
     const { mode, ...entry } = JSON.parse(readFileSync(path, 'utf8'));
     expect(mode).toBe(0o755);
-    const after = contentHash([
-      { at: 'a.txt', mode: 0o640, hash: hash('new\n') },
-      { at: 'link', to: 'a.txt' },
-      { at: 'sub', mode: 0o755, is: 'folder' },
-      { at: 'sub/b.txt', mode: 0o644, hash: hash('b') },
-    ]);
-    writeFileSync(path, JSON.stringify({ ...entry, after }));
+    const standing = (text: string): string =>
+      contentHash([
+        { at: 'a.txt', mode: 0o640, hash: hash(text) },
+        { at: 'link', to: 'a.txt' },
+        { at: 'sub', mode: 0o755, is: 'folder' },
+        { at: 'sub/b.txt', mode: 0o644, hash: hash('b') },
+      ]);
+    writeFileSync(path, JSON.stringify({ ...entry, before: standing('old'), after: standing('new\n') }));
     expect(await tool.spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
     expect(listing(root)).toEqual(before);
   });
@@ -416,7 +466,9 @@ describe('a command whose folder is kept', () => {
     expect(changing(folder(), 'true', parts).spec).toMatchObject(parts);
     const sort = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const;
     const own = { ...parts, compensate: () => ({ undone: 'all' }) as const, parallel: true };
-    expect(shellTool({ name: 'own', command: ['true'], class: sort, writes: ['x:y'], ...own }).spec).toMatchObject(own);
+    expect(
+      shellTool({ name: 'own', command: ['true'], class: sort, keyVariable: 'KEY', writes: ['x:y'], ...own }).spec,
+    ).toMatchObject(own);
   });
 
   test('is worked in by no transaction that has not claimed it', async () => {
@@ -480,6 +532,14 @@ test.each([
   ['with what its input has not', { command: ['x', 'a{b}'], class: 'read' }, /its command has \{b\}.*there are none/],
   ['with an odd environment', { command: ['x'], class: 'read', env: { A: 7 } }, /\/env\/A: it has to be a text/],
   ['with half a byte', { command: ['x'], class: 'read', outputMax: 0.5 }, /\/outputMax: /],
+  ['with a key that reaches no command', { command: ['x'], class: KEYED, writes: ['x:y'] }, /keyed sink.*keyVariable/],
+  [
+    'with a key for what its env has',
+    { command: ['x'], class: 'read', env: { A: '1' }, keyVariable: 'A' },
+    /its env has A, which is its keyVariable/,
+  ],
+  ['with a key in lower case', { command: ['x'], class: 'read', keyVariable: 'key' }, /\/keyVariable: .*upper-case/],
+  ['with a class that is none', { command: ['x'], class: null }, /its class is 'read'/],
   ['without a class', { command: ['x'] }, /class, or a snapshotOf/],
   ['without a command', { command: [], class: 'read' }, /the program first/],
   ['with a folder that is no absolute path', { command: ['x'], snapshotOf: 'a', writes: [] }, /absolute path/],

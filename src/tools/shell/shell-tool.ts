@@ -57,6 +57,12 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   readonly cwd?: string;
   /** All that it has for an environment. By default `PATH` of the system's own folders and `LANG=C.UTF-8`. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * The variable that takes the key of the effect, which is the same whenever the same effect is called again: upper-case letters, digits
+   * and `_`, and none that `env` has. By default the command is not given it. A keyed sink is given it, as what is called again under
+   * its key must not be done again, and only the command can see to that.
+   */
+  readonly keyVariable?: string;
   /** Bytes of each output that are kept. Default 64 KiB. */
   readonly outputMax?: number;
   /**
@@ -89,6 +95,10 @@ const OPTIONS = z.strictObject({
   mayBeOptions: z.array(z.string()).optional(),
   cwd: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
+  keyVariable: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, 'the name of a variable in upper-case letters, digits and _')
+    .optional(),
   outputMax: z.int().min(0).optional(),
   snapshotOf: z
     .string()
@@ -113,6 +123,7 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
     mayBeOptions = [],
     cwd,
     env = ENV,
+    keyVariable,
     outputMax,
     snapshotOf,
     input = z.strictObject({}),
@@ -127,12 +138,13 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
       read.name,
       `mayBeOptions are members that an argument of its command begins with, and ${JSON.stringify(stray)} begins none`,
     );
+  requireKey(read);
   if (typeof command !== 'string') for (const part of command) requireMembers(read.name, 'command', part, input);
   if (snapshotOf === undefined) {
     if (read.class === undefined)
       throw invalidTool(read.name, 'it has to have a class, or a snapshotOf that undoes it');
     const execute = async (given: unknown, call: Call) =>
-      asJson(await runCommand(commandOf(read, given as Json), call.signal));
+      asJson(await runCommand(commandOf(read, given as Json, call.key), call.signal));
     return declareTool({ ...declared, input, execute } as ToolSpec);
   }
   const { class: sort = BY_SNAPSHOT, writes, compensate, reconcile, uncompensated } = read;
@@ -154,6 +166,18 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
     writes: withFolder(writes, folder),
     ...undoneBySnapshot({ ...read, snapshotOf: folder }, folder),
   } as ToolSpec);
+}
+
+/** @throws EffectError `invalid_tool` for a sink that is told to go by the key, and is not given it */
+function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec): void {
+  if (keyVariable !== undefined && Object.hasOwn(env, keyVariable))
+    throw invalidTool(name, `its env has ${keyVariable}, which is its keyVariable; give one of them another name`);
+  // What is no class at all is refused with the declaration.
+  if ((sort as { readonly sink?: unknown } | null | undefined)?.sink === 'keyed' && keyVariable === undefined)
+    throw invalidTool(
+      name,
+      'a keyed sink has to be given the key; name the variable that takes it (keyVariable), and let the command do nothing again under a key that it has seen',
+    );
 }
 
 /** Its one path, by which everybody claims it. */
@@ -180,34 +204,47 @@ function undoneBySnapshot(
   spec: ShellToolSpec<any>,
   folder: string,
 ): Pick<ToolSpec, 'execute' | 'compensate' | 'reconcile'> {
-  const turns = new Turns();
   const snapshots = new Snapshots(folder);
   return {
-    execute: (given, call) => turns.take(call.key, async () => executed(spec, snapshots, given as Json, call)),
-    compensate: (_input, _result, { key }) => turns.take(key, async () => snapshots.undo(key)),
-    reconcile: (_input, { key }) => turns.take<Reconciled>(key, async () => snapshots.settle(key)),
+    execute: async (given, call) => {
+      await copying(folder, () => snapshots.makePlace());
+      return snapshots.alone(call.signal, () => executed(spec, snapshots, given as Json, call));
+    },
+    compensate: (_input, _result, { key, signal }) => snapshots.alone(signal, () => snapshots.undo(key)),
+    reconcile: (_input, { key, signal }) => snapshots.alone<Reconciled>(signal, () => snapshots.settle(key)),
   };
+}
+
+/** A part of copying the folder. @throws DidNothing where it fails, as no command has been begun then */
+async function copying(folder: string, part: () => Promise<void>): Promise<void> {
+  try {
+    await part();
+  } catch (error) {
+    throw new DidNothing(`${folder} could not be copied: ${(error as Error).message}`, {
+      cause: error,
+      why: 'not_copied',
+    });
+  }
 }
 
 async function executed(spec: ShellToolSpec<any>, snapshots: Snapshots, given: Json, call: Call): Promise<Json> {
   const { key, epoch, signal } = call;
   const found = await snapshots.settle(key);
   if (found.happened) return found.result;
-  const command = commandOf(spec, given);
-  try {
-    await snapshots.take(key, epoch);
-  } catch (error) {
-    await snapshots.forget(key);
-    throw new DidNothing(`${spec.snapshotOf} could not be copied: ${(error as Error).message}`, {
-      cause: error,
-      why: 'not_copied',
-    });
-  }
+  const command = commandOf(spec, given, key);
+  await copying(spec.snapshotOf!, async () => {
+    try {
+      await snapshots.take(key, epoch);
+    } catch (error) {
+      await snapshots.forget(key);
+      throw error;
+    }
+  });
   let result: Ended;
   try {
     result = await runCommand({ ...command, onStart: (pid) => snapshots.began(key, pid) }, signal);
   } catch (error) {
-    await snapshots.settle(key);
+    await snapshots.revert(key);
     if (error instanceof DidNothing) throw error;
     throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; what it did was put back`, {
       cause: error,
@@ -215,7 +252,7 @@ async function executed(spec: ShellToolSpec<any>, snapshots: Snapshots, given: J
     });
   }
   if (result.code !== 0) {
-    await snapshots.settle(key);
+    await snapshots.revert(key);
     throw new DidNothing(`it ended with ${result.code}, and what it did was put back: ${result.stderr.slice(0, 500)}`, {
       final: true,
       why: `exit_${result.code}`,
@@ -226,8 +263,9 @@ async function executed(spec: ShellToolSpec<any>, snapshots: Snapshots, given: J
 }
 
 /** @throws DidNothing for an input that its command can't be given */
-function commandOf(spec: ShellToolSpec<any>, given: Json): Command {
-  const { command, mayBeOptions, cwd = spec.snapshotOf ?? '/', env = ENV, outputMax = OUTPUT_MAX } = spec;
+function commandOf(spec: ShellToolSpec<any>, given: Json, key: string): Command {
+  const { command, mayBeOptions, cwd = spec.snapshotOf ?? '/', outputMax = OUTPUT_MAX, keyVariable } = spec;
+  const env = { ...(spec.env ?? ENV), ...(keyVariable === undefined ? {} : { [keyVariable]: key }) };
   if (typeof command === 'string')
     return { argv: ['/bin/sh', '-c', command], cwd, env: envWith(env, given), outputMax };
   return { argv: command.map((part) => argument(part, given, mayBeOptions)), cwd, env, outputMax };
@@ -240,19 +278,4 @@ function asJson({ code, stdout, stderr, isCut }: Ended): Json {
 function isCommand(value: unknown): boolean {
   if (!Array.isArray(value)) return typeof value === 'string' && value !== '';
   return value.length > 0 && value.every((each) => typeof each === 'string');
-}
-
-/** Calls of one key, one after the other: nobody is told what became of a call that still goes on. */
-class Turns {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  async take<T>(key: string, step: () => Promise<T>): Promise<T> {
-    const done = (this.#last.get(key) ?? Promise.resolve()).then(step, step);
-    this.#last.set(key, done);
-    try {
-      return await done;
-    } finally {
-      if (this.#last.get(key) === done) this.#last.delete(key);
-    }
-  }
 }

@@ -1,4 +1,18 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,5 +86,143 @@ test('a folder that the command has shut altogether is put back', async () => {
     await chmod(join(root, 'open'), 0);
     expect(await snapshots.settle('k')).toEqual({ happened: false });
   });
+  expect(standing(root)).toEqual(before);
+});
+
+/** What is read of a file or folder that may have gone. */
+function orNone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Of the run `k`. */
+const copyIn = (place: string): string => join(place, '.assize-snapshots/repo/k');
+
+test('a folder is left as it is where the copy of it is not whole any more', async () => {
+  const { root, snapshots, place } = stage();
+  await snapshots.take('k', 1);
+  writeFileSync(join(root, 'a.txt'), 'changed');
+  const left = standing(root);
+  rmSync(join(copyIn(place), 'open/b.txt'));
+  for (let again = 0; again < 2; again++)
+    await expect(snapshots.settle('k')).rejects.toMatchObject({ name: 'NoAnswer', why: 'snapshot_damaged' });
+  rmSync(copyIn(place), { recursive: true });
+  await expect(snapshots.settle('k')).rejects.toMatchObject({ why: 'snapshot_damaged' });
+  expect(standing(root)).toEqual(left);
+});
+
+test('a run is written down as put back before anything of its copy goes', async () => {
+  const { root, snapshots, place } = stage();
+  for (let n = 0; n < 100; n++) writeFileSync(join(root, `${n}.txt`), '');
+  await snapshots.take('k', 1);
+  const whole = readdirSync(copyIn(place)).length;
+  let answer: unknown;
+  const settled = snapshots.settle('k').then((found) => {
+    answer = found;
+  });
+  while (answer === undefined) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const isWhole = orNone(() => readdirSync(copyIn(place)))?.length === whole;
+    // In this order: what is found now was written down before.
+    const entry = orNone(() => readFileSync(`${copyIn(place)}.json`, 'utf8'));
+    if (!isWhole && entry !== undefined) expect(JSON.parse(entry)).toMatchObject({ state: 'undone' });
+  }
+  await settled;
+  expect(answer).toEqual({ happened: false });
+});
+
+test('a copy that is half gone is of no account where its run was put back', async () => {
+  const { root, snapshots, place } = stage();
+  const before = standing(root);
+  await snapshots.take('k', 1);
+  const entry = JSON.parse(readFileSync(`${copyIn(place)}.json`, 'utf8'));
+  writeFileSync(`${copyIn(place)}.json`, JSON.stringify({ ...entry, state: 'undone' }));
+  rmSync(join(copyIn(place), 'open'), { recursive: true });
+  expect(await snapshots.settle('k')).toEqual({ happened: false });
+  expect(standing(root)).toEqual(before);
+});
+
+test.each<[string, (root: string, elsewhere: string) => void]>([
+  ['nothing', () => undefined],
+  ['a file', (root) => writeFileSync(root, 'mine')],
+  ['a link to another folder', (root, elsewhere) => symlinkSync(elsewhere, root)],
+  ['a link to nothing', (root) => symlinkSync('nowhere', root)],
+])('a folder is put back also where the command has left %s in its place', async (_, leave) => {
+  const { root, snapshots, place } = stage();
+  const before = standing(root);
+  const elsewhere = join(place, 'elsewhere');
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, 'theirs'), 'x');
+  for (const isEnded of [false, true]) {
+    await snapshots.take('k', 1);
+    rmSync(root, { recursive: true });
+    leave(root, elsewhere);
+    if (isEnded) {
+      await snapshots.ended('k', null);
+      expect(await snapshots.undo('k')).toEqual({ undone: 'all' });
+    } else expect(await snapshots.settle('k')).toEqual({ happened: false });
+    expect(standing(root)).toEqual(before);
+    expect(listing(elsewhere)).toEqual({ theirs: '644 x' });
+  }
+});
+
+test('a link is not copied in the place of the folder', async () => {
+  const { root, snapshots, place } = stage();
+  rmSync(root, { recursive: true });
+  mkdirSync(join(place, 'elsewhere'));
+  symlinkSync('elsewhere', root);
+  await expect(snapshots.take('k', 1)).rejects.toThrow(/no folder any more/);
+  expect(readlinkSync(root)).toBe('elsewhere');
+});
+
+test.each([
+  ['a file', 'echo y > "$(printf "open/odd\\377")"'],
+  ['a folder', 'mkdir "$(printf "open/odd\\377")"'],
+  ['what a link leads to', 'ln -s "$(printf "odd\\377")" open/link'],
+])('a folder is not copied where the name of %s inside is no UTF-8', async (_, script) => {
+  const { root, snapshots } = stage();
+  mkdirSync(join(root, 'open/of'));
+  // By its text, this one is meant by the other's name.
+  writeFileSync(join(root, 'open/odd\ufffd'), 'x');
+  execFileSync('/bin/sh', ['-c', script], { cwd: root });
+  await expect(snapshots.take('k', 1)).rejects.toThrow(/no UTF-8; rename/);
+});
+
+test('only what is the tools’ own by its whole name is left when a folder is put back', async () => {
+  const { root, snapshots } = stage();
+  const books = ['.assize', '.assize-branches', '.assize-snapshots'];
+  for (const own of books) mkdirSync(join(root, own));
+  writeFileSync(join(root, '.assize.yml'), 'old');
+  await snapshots.take('k', 1);
+  for (const own of books) writeFileSync(join(root, own, 'kept'), '');
+  writeFileSync(join(root, '.assize.yml'), 'new');
+  writeFileSync(join(root, '.assize-made'), '');
+  await snapshots.ended('k', null);
+  expect(await snapshots.undo('k')).toEqual({ undone: 'all' });
+  expect(readdirSync(root).sort()).toEqual([...books, '.assize.yml', 'a.txt', 'open', 'shut']);
+  expect(readFileSync(join(root, '.assize.yml'), 'utf8')).toBe('old');
+  for (const own of books) expect(readdirSync(join(root, own))).toEqual(['kept']);
+});
+
+test('a file that is too large to be read at once is read all the same', async () => {
+  const { root, snapshots } = stage();
+  await snapshots.take('k', 1);
+  writeFileSync(join(root, 'large'), '');
+  truncateSync(join(root, 'large'), 2 ** 31 + 1);
+  await snapshots.ended('k', 'done');
+  expect(await snapshots.settle('k')).toEqual({ happened: true, result: 'done' });
+});
+
+test('what the command has left too far down for any path is taken away', async () => {
+  const { root, snapshots } = stage();
+  const before = standing(root);
+  await snapshots.take('k', 1);
+  const deeper = 'mkdir -p "$1/$1" "$1/beside"; echo x > "$1/x"; cd "$1" && chmod 500 beside';
+  execFileSync('/bin/bash', ['-c', `for n in {1..40}; do ${deeper}; done`, 'sh', 'n'.repeat(200)], { cwd: root });
+  expect(await snapshots.settle('k')).toEqual({ happened: false });
   expect(standing(root)).toEqual(before);
 });

@@ -1,12 +1,25 @@
-import { constants, readFileSync } from 'node:fs';
-import { chmod, cp, lstat, mkdir, open, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { contentHash, hashBytes, type Json } from '#canon';
-import type { Undone } from '#effects';
+import type { Json } from '#canon';
+import { NoAnswer, type Undone } from '#effects';
+import { lockOf } from './lock.ts';
 import { endGroup } from './run-command.ts';
+import {
+  clear,
+  copyInto,
+  fingerprint,
+  makeFolder,
+  modeOf,
+  remove,
+  requireCopyable,
+  setMode,
+  standing,
+  statOf,
+} from './tree.ts';
 
-/** Names of tools' own books, which stay as they are when a folder is put back. */
-const OWN = '.assize';
+/** Beside the copies and their entries, which are named by keys: 64 digits. */
+const LOCK = '.lock';
 
 /** What is known of one run. */
 interface Entry {
@@ -28,7 +41,8 @@ export type Found = { readonly happened: true; readonly result: Json } | { reado
 
 /**
  * Copies of a folder as it was before commands ran in it, where nobody but this user gets at them, beside the folder, one for each run that may yet be undone: those of older
- * transactions go with the first run of a later one, which acts there only when they have ended for good.
+ * transactions go with the first run of a later one, which acts there only when they have ended for good. Whatever is done with them is done by one
+ * at a time (`alone`).
  */
 export class Snapshots {
   readonly #folder: string;
@@ -37,15 +51,33 @@ export class Snapshots {
   /** Of a folder by its real path. */
   constructor(folder: string) {
     this.#folder = folder;
-    this.#home = join(dirname(folder), `${OWN}-snapshots`, basename(folder));
+    this.#home = join(dirname(folder), '.assize-snapshots', basename(folder));
+  }
+
+  /**
+   * Takes a step with the folder while nobody else takes one, in whatever process: who is late, as its lease has run out, and who took over
+   * would else each put back what the other is about to let go.
+   *
+   * @throws NoAnswer where it is somebody else's turn until the signal says to stop; Error where there can be no place for copies
+   */
+  async alone<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
+    await this.makePlace();
+    using _turn = await lockOf(join(this.#home, LOCK), signal);
+    return await step();
+  }
+
+  /** Where copies are kept. @throws Error where it can't be made */
+  async makePlace(): Promise<void> {
+    await mkdir(this.#home, { recursive: true, mode: 0o700 });
   }
 
   /** Copies the folder; durable in the sense of this adapter when it returns. @throws Error where it can't be copied */
   async take(key: string, epoch: number | undefined): Promise<void> {
-    await mkdir(this.#home, { recursive: true, mode: 0o700 });
+    await this.makePlace();
     // The folder itself, or what is around it, may be what keeps others away.
     await chmod(this.#home, 0o700);
     if (epoch !== undefined) await this.#forgetBefore(epoch);
+    await requireCopyable(this.#folder);
     await remove(this.#copyAt(key));
     await mkdir(this.#copyAt(key), 0o700);
     await copyInto(this.#folder, this.#copyAt(key));
@@ -71,7 +103,7 @@ export class Snapshots {
   async ended(key: string, result: Json): Promise<void> {
     await this.#change(key, {
       state: 'ended',
-      after: await fingerprint(this.#folder, await modeOf(this.#folder)),
+      after: await standing(this.#folder, { withMode: true }),
       result,
     });
   }
@@ -85,10 +117,15 @@ export class Snapshots {
     }
     // Also one that is half undone has happened: it is undone again.
     if (entry.state !== 'begun') return { happened: true, result: entry.result };
-    await this.#end(entry);
-    await this.#putBack(key, entry);
-    await this.#forget(key);
+    await this.#revert(key, entry);
     return { happened: false };
+  }
+
+  /** Puts the folder back after a run of this process that did not come to its end. @throws Error where that can't be done */
+  async revert(key: string): Promise<void> {
+    const entry = await this.#read(key);
+    if (entry === undefined) throw this.#gone(key);
+    await this.#revert(key, entry);
   }
 
   /** Puts back what was there before a run that came to its end, if the folder stands as that left it. */
@@ -97,7 +134,7 @@ export class Snapshots {
     if (entry === undefined) return this.#partly('nothing is kept of what was there before', {});
     if (entry.state === 'undone') return { undone: 'all' };
     if (entry.state === 'ended') {
-      const now = await fingerprint(this.#folder, entry.mode === undefined ? undefined : await modeOf(this.#folder));
+      const now = await standing(this.#folder, { withMode: entry.mode !== undefined });
       if (now !== entry.after && now !== entry.before)
         return this.#partly('somebody has changed it since', { found: now, left: entry.after });
     }
@@ -112,13 +149,35 @@ export class Snapshots {
     await this.#forget(key);
   }
 
-  /** Makes the folder what it was; safe to repeat. */
-  async #putBack(key: string, { mode }: Entry): Promise<void> {
+  async #revert(key: string, entry: Entry): Promise<void> {
+    await this.#end(entry);
+    await this.#putBack(key, entry);
+    // Who comes after a crash in the middle of forgetting must not put back what is left of the copy.
+    await this.#change(key, { state: 'undone' });
+    await this.#forget(key);
+  }
+
+  /**
+   * Makes the folder what it was; safe to repeat.
+   *
+   * @throws NoAnswer where the copy is not what was copied, with the folder left as it is, or where the folder is not what it was in the end
+   */
+  async #putBack(key: string, { mode, before }: Entry): Promise<void> {
+    const copy = this.#copyAt(key);
+    if ((await statOf(copy)) === undefined || (await fingerprint(copy, mode)) !== before)
+      throw new NoAnswer(`The snapshot ${key} is not what was there; ${this.#folder} was left as it is.`, {
+        why: 'snapshot_damaged',
+      });
+    await makeFolder(this.#folder);
     // The command may have shut it, and who is to put it back has to get in.
     if (mode !== undefined) await setMode(this.#folder, mode | 0o700);
     await clear(this.#folder);
-    await copyInto(this.#copyAt(key), this.#folder);
+    await copyInto(copy, this.#folder);
     if (mode !== undefined) await setMode(this.#folder, mode);
+    if ((await standing(this.#folder, { withMode: mode !== undefined })) !== before)
+      throw new NoAnswer(`${this.#folder} was put back, and is not what it was: somebody is at work there.`, {
+        why: 'not_put_back',
+      });
   }
 
   /** Another process may have its number by now, but none while any of its group is there. */
@@ -141,7 +200,7 @@ export class Snapshots {
     }
   }
 
-  /** The entry last, so that what it speaks of is never without it. */
+  /** The entry last, so that no copy is left that nothing speaks of. */
   async #forget(key: string): Promise<void> {
     await remove(this.#copyAt(key));
     await rm(this.#entryAt(key), { force: true });
@@ -149,8 +208,12 @@ export class Snapshots {
 
   async #change(key: string, change: Partial<Entry>): Promise<void> {
     const entry = await this.#read(key);
-    if (entry === undefined) throw new Error(`The snapshot ${key} of ${this.#folder} is gone.`);
+    if (entry === undefined) throw this.#gone(key);
     await this.#write(key, { ...entry, ...change });
+  }
+
+  #gone(key: string): NoAnswer {
+    return new NoAnswer(`The snapshot ${key} of ${this.#folder} is gone.`, { why: 'snapshot_gone' });
   }
 
   async #read(key: string): Promise<Entry | undefined> {
@@ -179,92 +242,6 @@ export class Snapshots {
   #entryAt(key: string): string {
     return join(this.#home, `${key}.json`);
   }
-}
-
-async function copyInto(from: string, to: string): Promise<void> {
-  for (const bytes of await namesIn(from)) {
-    const name = bytes.toString();
-    // By its text, another one would be copied in its place, or none.
-    if (!Buffer.from(name).equals(bytes)) throw new Error(`${join(from, name)} has a name that is no UTF-8; rename it`);
-    await cp(join(from, name), join(to, name), {
-      recursive: true,
-      verbatimSymlinks: true,
-      preserveTimestamps: true,
-      mode: constants.COPYFILE_FICLONE,
-    });
-  }
-}
-
-/** A path; as bytes where a name in it may be no UTF-8, as a command can leave it. */
-type Place = string | Buffer;
-
-function within(folder: Place, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(folder as Buffer), Buffer.from('/'), name]);
-}
-
-async function clear(folder: string): Promise<void> {
-  for (const name of await namesIn(folder)) await remove(within(folder, name));
-}
-
-/** Whatever is there, if anything is. Folders inside that take no files let none go either, but for root: they are opened first. */
-async function remove(path: Place): Promise<void> {
-  await openUp(path);
-  await rm(path, { recursive: true, force: true });
-}
-
-async function openUp(path: Place): Promise<void> {
-  const stat = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (stat?.isDirectory() !== true) return;
-  await setMode(path, (stat.mode & 0o7777) | 0o700);
-  for (const each of await readdir(path, { withFileTypes: true, encoding: 'buffer' }))
-    if (each.isDirectory()) await openUp(within(path, each.name));
-}
-
-async function namesIn(folder: Place): Promise<Buffer[]> {
-  const named = (await readdir(folder, { encoding: 'buffer' })).map((bytes) => ({ bytes, text: bytes.toString() }));
-  return named
-    .filter(({ text }) => !text.startsWith(OWN))
-    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : Buffer.compare(a.bytes, b.bytes)))
-    .map(({ bytes }) => bytes);
-}
-
-async function modeOf(folder: Place): Promise<number> {
-  return (await lstat(folder)).mode & 0o7777;
-}
-
-/** Nobody sets it but the owner, and it mostly is as it was. */
-async function setMode(folder: Place, mode: number): Promise<void> {
-  if ((await modeOf(folder)) !== mode) await chmod(folder, mode);
-}
-
-/** A folder of that mode and what is in it, as one hash: names, kinds, modes and contents, and not when or how it got there. */
-async function fingerprint(folder: string, own: number | undefined): Promise<string> {
-  const found: Json[] = own === undefined ? [] : [{ at: '', mode: own, is: 'folder' }];
-  const visit = async (place: Place, path: string): Promise<void> => {
-    for (const name of await namesIn(place)) {
-      const [inside, at] = [within(place, name), join(path, nameOf(name))];
-      const stat = await lstat(inside);
-      const mode = stat.mode & 0o7777;
-      if (stat.isDirectory()) {
-        found.push({ at, mode, is: 'folder' });
-        await visit(inside, at);
-      } else if (stat.isSymbolicLink()) found.push({ at, to: nameOf(await readlink(inside, 'buffer')) });
-      else if (stat.isFile())
-        found.push({ at, mode, hash: Buffer.from(hashBytes(await readFile(inside))).toString('hex') });
-      else found.push({ at, mode, is: 'other' });
-    }
-  };
-  await visit(folder, '');
-  return contentHash(found);
-}
-
-/** As text; what is none as its digits, with a sign before them that no name has. */
-function nameOf(bytes: Buffer): string {
-  const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? text : `\0${bytes.toString('hex')}`;
 }
 
 /** When a process began, as its system counts it; undefined where there is none, or the system does not say. */

@@ -162,6 +162,7 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
         writes: ['fs:/x'],
         cwd: '/',
         env: { PATH: '/bin' },
+        keyVariable: 'ORDER_KEY',
         outputMax: 10,
       },
     ],
