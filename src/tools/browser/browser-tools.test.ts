@@ -1,10 +1,17 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { answerWith, leadTo, type Pages, SmallSite, script } from '../../../tests/support/browser/small-site.ts';
 import { WebShop } from '../../../tests/support/browser/web-shop.ts';
-import { withChromium } from '../../../tests/support/browser/with-chromium.ts';
+import { chromiumHere, withChromium } from '../../../tests/support/browser/with-chromium.ts';
 import { transact } from '../../../tests/support/tool-stage.ts';
-import { type BrowserToolsOptions, browserTools } from './index.ts';
+import { type BrowserToolsOptions, browserTools, launchBrowser, submitTool } from './index.ts';
 
-const open: WebShop[] = [];
+const open: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
 });
@@ -13,6 +20,12 @@ async function shopOf(): Promise<WebShop> {
   const shop = await WebShop.open();
   open.push(shop);
   return shop;
+}
+
+async function siteOf(pages: Pages): Promise<SmallSite> {
+  const site = await SmallSite.open(pages);
+  open.push(site);
+  return site;
 }
 
 withChromium('a browser', (browser) => {
@@ -53,6 +66,53 @@ withChromium('a browser', (browser) => {
       isCut: true,
       links: [{ text: 'order', url: `${shop.origin}/form` }, { text: 'away' }],
     });
+  });
+
+  test('a link in a drawing has an address as any other', async () => {
+    const site = await siteOf({
+      '/': '<svg><a href="/one"><text>one</text></a><a href="http://[">none</a></svg><a href="/two">two</a>',
+    });
+    const tools = browserTools({ context: browser.context, allow: [site.origin] });
+    let links: unknown;
+    const look = async (tx: any) => {
+      ({ links } = await tx.call('browser.goto', { url: site.origin }));
+    };
+    await transact(tools, look, { callMs: 20_000 });
+    expect(links).toEqual([
+      { text: 'one', url: `${site.origin}/one` },
+      { text: 'none', url: 'http://[' },
+      { text: 'two', url: `${site.origin}/two` },
+    ]);
+  });
+
+  test.each([
+    ['fill', { fields: ['#i', '#j'].map((css) => ({ field: { css }, value: 'x' })) }],
+    ['submit', { fields: [{ field: { css: '#i' }, value: 'x' }], button: { css: 'button' } }],
+    ['read', { clicks: [{ css: 'button' }], of: { css: 'p' } }],
+    ['goto', { clicks: [{ css: 'button' }] }],
+  ])('a page whose script has no end is left: %s', async (tool, input) => {
+    const hangs = 'setTimeout(() => { for (;;); }, 0)';
+    const site = await siteOf({
+      '/': `<input id=i oninput="${hangs}"><input id=j><button onclick="${hangs}">go on</button><p>here</p>`,
+    });
+    const tools = browserTools({ context: browser.context, allow: [site.origin], timeoutMs: 500 });
+    const work = (tx: any) => tx.call(`browser.${tool}`, { url: site.origin, ...input });
+    const { error } = await transact(tools, work, { callMs: 20_000 });
+    expect(error).toMatchObject({ code: 'tool_failed' });
+    const { pages } = browser.context as unknown as { pages(): unknown[] };
+    await vi.waitFor(() => expect(pages.call(browser.context)).toEqual([]), { timeout: 10_000 });
+  });
+
+  test('a plan has an end, also where each field takes its time', async () => {
+    const slow = 'for (const end = Date.now() + 400; Date.now() < end; );';
+    const ids = Array.from({ length: 12 }, (_, n) => `f${n}`);
+    const inputs = ids.map((id) => `<input id=${id} oninput="${slow}">`).join('');
+    const site = await siteOf({ '/': inputs });
+    const tools = browserTools({ context: browser.context, allow: [site.origin], timeoutMs: 600 });
+    const fields = ids.map((id) => ({ field: { css: `#${id}` }, value: 'x' }));
+    const work = (tx: any) => tx.call('browser.fill', { url: site.origin, fields });
+    const { error } = await transact(tools, work, { callMs: 20_000 });
+    expect(error).toMatchObject({ code: 'tool_failed' });
   });
 
   test('elements are read as they stand, also by what a model might think up', async () => {
@@ -263,5 +323,187 @@ withChromium('a browser', (browser) => {
     expect(await filled({ label: 'Price' })).toMatchObject({ message: expect.stringContaining('the page has no') });
     expect(await filled({ css: 'input' })).toMatchObject({ message: expect.stringContaining('the page has 3') });
     expect(await filled({ css: 'button' })).toMatchObject({ message: expect.stringContaining('could not be filled') });
+  });
+});
+
+/** What is sent by other ways may come after the page was closed. */
+const LATE_MS = 700;
+
+withChromium('a page that looks for a way out', (browser) => {
+  const looked = async (tool: string, input: object, allow: string[]) => {
+    let answer: any;
+    const tools = browserTools({ context: browser.context, allow, timeoutMs: 3_000 });
+    const work = async (tx: any) => {
+      answer = await tx.call(tool, input);
+    };
+    const { error } = await transact(tools, work, { callMs: 20_000 });
+    return { answer, error };
+  };
+  const goTo = (site: SmallSite, path = '/') => looked('browser.goto', { url: site.origin + path }, [site.origin]);
+
+  const WORKER = script(`
+    const order = () => fetch('/order', { method: 'POST' });
+    onconnect = ({ ports: [port] }) => { port.onmessage = order; };
+    if (location.search === '?now') order();`);
+
+  test.each([
+    ['a shared worker', `<script>new SharedWorker('/worker.js?now')</script>`],
+    [
+      'a shared worker of a frame',
+      `<iframe id=f></iframe><script>new f.contentWindow.SharedWorker('/worker.js?now')</script>`,
+    ],
+    ['what is put off', `<script>fetchLater('/order', { method: 'POST' })</script>`],
+    [
+      'what a frame puts off',
+      `<iframe id=f></iframe><script>f.contentWindow.fetchLater('/order', { method: 'POST' })</script>`,
+    ],
+  ])('sends no deed by %s', async (_, page) => {
+    const site = await siteOf({ '/': page, '/worker.js': WORKER });
+    expect((await goTo(site)).answer).toMatchObject({ status: 200 });
+    await pause(LATE_MS);
+    expect(site.posts).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a shared worker',
+      `<script>const w = new SharedWorker('/worker.js')</script><button onclick="w.port.postMessage(1)">Order</button>`,
+    ],
+    ['what is put off', `<button onclick="fetchLater('/order', { method: 'POST' })">Order</button>`],
+  ])('has sent nothing when it was pressed, and that is what is told: %s', async (_, page) => {
+    const site = await siteOf({ '/': page, '/worker.js': WORKER });
+    const tool = submitTool({
+      name: 'shop.order',
+      context: browser.context,
+      allow: [site.origin],
+      timeoutMs: 700,
+      input: z.strictObject({}),
+      url: `${site.origin}/`,
+      fields: () => [],
+      button: { css: 'button' },
+    });
+    const { left } = await transact([tool], (tx) => tx.call('shop.order', {}), { callMs: 20_000 });
+    await pause(LATE_MS);
+    expect([site.posts, left.map(({ phase }) => phase)]).toEqual([[], ['unresolved']]);
+  });
+
+  test.each([
+    [
+      'a request',
+      `fetch('/r', { headers: { authorization: 'Bearer x' } }).then((a) => a.text()).then((t) => { got.textContent = t; })`,
+    ],
+    [
+      'a frame',
+      `f.onload = () => { got.textContent = f.contentDocument?.body.innerText ?? 'nothing'; }; f.src = '/r';`,
+    ],
+  ])('reads nothing of another origin, also where its own leads on to that: by %s', async (_, steal) => {
+    const headers: IncomingHttpHeaders[] = [];
+    const bank = await siteOf({
+      '/login': answerWith('in', { headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' } }),
+      '/account': (request, response) => {
+        headers.push(request.headers);
+        answerWith(`${request.headers.cookie} has 1000`)(request, response);
+      },
+    });
+    const site = await siteOf({
+      '/': `<p id=got></p><iframe id=f></iframe><button>wait</button><script>${steal}</script>`,
+      '/r': leadTo(`${bank.alias}/account`),
+    });
+    const allow = [site.origin, bank.alias];
+    await looked('browser.goto', { url: `${bank.alias}/login` }, allow);
+    const { answer } = await looked(
+      'browser.read',
+      { url: site.origin, of: { css: '#got' }, clicks: Array(3).fill({ css: 'button' }) },
+      allow,
+    );
+    expect(answer[0]).not.toContain('1000');
+    expect(headers).toEqual([]);
+    // Who goes there, and does not only load it, is led on.
+    const gone = await looked('browser.goto', { url: `${site.origin}/r` }, allow);
+    expect(gone.answer).toMatchObject({ url: `${bank.alias}/account`, text: 'sid=s3cret has 1000' });
+  });
+
+  test.each([
+    'chrome://version',
+    'data:text/html,<p>mine</p>',
+    'devtools://devtools/bundled/inspector.html',
+    'about:blank',
+  ])('is not followed to %s', async (to) => {
+    const site = await siteOf({ '/': leadTo(to), '/link': '<a href="/">on</a>' });
+    const why = { code: 'tool_failed', message: expect.stringContaining(`${new URL(to).protocol} is not allowed`) };
+    expect((await goTo(site)).error).toMatchObject(why);
+    const clicked = { url: `${site.origin}/link`, clicks: [{ css: 'a' }] };
+    expect((await looked('browser.goto', clicked, [site.origin])).error).toMatchObject(why);
+  });
+
+  describe('reaches nothing that is not allowed', () => {
+    test.each<[string, (rules: string, url: string) => Pages]>([
+      ['by rules of speculation', (rules) => ({ '/': `<script type=speculationrules>${rules}</script>` })],
+      [
+        'by rules of speculation that a script makes',
+        (rules) => ({
+          '/': `<p></p><script>
+            const made = document.createElement('script');
+            made.type = 'speculationrules';
+            made.textContent = ${JSON.stringify(rules)};
+            document.body.append(made);</script>`,
+        }),
+      ],
+      [
+        'by rules of speculation that a header names',
+        (rules) => ({
+          '/': (_, response) =>
+            response
+              .writeHead(200, { 'content-type': 'text/html', 'speculation-rules': '"/rules.json"' })
+              .end('<p>here</p>'),
+          '/rules.json': (_, response) =>
+            response.writeHead(200, { 'content-type': 'application/speculationrules+json' }).end(rules),
+        }),
+      ],
+    ])('%s', async (_, pagesOf) => {
+      const elsewhere = await siteOf({});
+      const url = `${elsewhere.origin}/?what-the-page-knows`;
+      const rules = JSON.stringify({ prefetch: [{ source: 'list', urls: [url], eagerness: 'immediate' }] });
+      const site = await siteOf(pagesOf(rules, url));
+      expect((await goTo(site)).answer).toMatchObject({ status: 200 });
+      await pause(LATE_MS);
+      expect(elsewhere.asked).toEqual([]);
+    });
+
+    test('by what a browser sends of its own accord, where it was started for some origins only', async () => {
+      const elsewhere = await siteOf({});
+      const rules = JSON.stringify({ prefetch: [{ source: 'list', urls: [elsewhere.alias], eagerness: 'immediate' }] });
+      const hidden = `<p><template shadowrootmode=closed><script type=speculationrules>${rules}</script></template>here</p>`;
+      const site = await siteOf({ '/': hidden });
+      await using launched = await launchBrowser({ executablePath: chromiumHere()!, allow: [site.origin] });
+      const page = await launched.context.newPage();
+      const options = { timeout: 3_000, waitUntil: 'load' } as const;
+      expect((await page.goto(site.origin, options))?.status()).toBe(200);
+      await expect(page.goto(elsewhere.alias, options)).rejects.toThrow('ERR_NAME_NOT_RESOLVED');
+      const tools = browserTools({ context: launched.context, allow: [site.origin] });
+      await transact(tools, (tx) => tx.call('browser.goto', { url: site.origin }), { callMs: 20_000 });
+      await pause(LATE_MS);
+      expect(elsewhere.asked).toEqual([]);
+    });
+
+    test('by a connection of its own to another browser', async () => {
+      const socket = createSocket('udp4').bind(0, '127.0.0.1');
+      await once(socket, 'listening');
+      let packets = 0;
+      socket.on('message', () => packets++);
+      const { port } = socket.address() as AddressInfo;
+      const connects = (view: string): string => `{
+        const peer = new ${view}.RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}' }] });
+        peer.createDataChannel('x');
+        peer.setLocalDescription();
+      }`;
+      const site = await siteOf({
+        '/': `<iframe id=f></iframe><script>${connects('window')}</script><script>${connects('f.contentWindow')}</script>`,
+      });
+      expect((await goTo(site)).answer).toMatchObject({ status: 200 });
+      await pause(LATE_MS);
+      socket.close();
+      expect(packets).toBe(0);
+    });
   });
 });

@@ -78,7 +78,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       reads: scope,
       execute: (input, call, planned) =>
         looked(`${name}.goto`, site, input, drafts.at(input.url, planned), call, ({ page, status }) =>
-          outlined(page, status, textMax),
+          outlined(page, status, { textMax, timeoutMs: site.timeoutMs }),
         ),
     }),
     declareTool({
@@ -90,7 +90,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       reads: scope,
       execute: (input, call, planned) =>
         looked(`${name}.read`, site, input, drafts.at(input.url, planned), call, async ({ page, status }) => {
-          const seen = seenOn(page, status);
+          const seen = seenOn(page, status, site.timeoutMs);
           return input.what === 'text' ? seen.texts(input.of) : seen.values(input.of);
         }),
     }),
@@ -105,8 +105,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       writes: scope,
       plan: async (input, planned) => {
         const all = withFields(drafts.at(input.url, planned), input.fields);
-        const call = { signal: NEVER };
-        await looked(`${name}.fill`, site, { url: input.url }, all, call, async () => null);
+        await looked(`${name}.fill`, site, { url: input.url }, all, planning(site), async () => null);
         return { url: input.url, fields: all };
       },
       // A field is filled in where it is sent, so by itself there is nothing to be done.
@@ -125,8 +124,8 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       plan: async (input, planned) => {
         drafts.requireSame(`${name}.submit`, input, planned);
         const look = { url: input.url };
-        await looked(`${name}.submit`, site, look, input.fields, { signal: NEVER }, async ({ page }) => {
-          await only(page, input.button);
+        await looked(`${name}.submit`, site, look, input.fields, planning(site), async ({ page }) => {
+          await only(page, input.button, site.timeoutMs);
           return null;
         });
         return { url: input.url, fields: input.fields };
@@ -141,7 +140,12 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
   ];
 }
 
-const NEVER = new AbortController().signal;
+/** Steps of a page for which a plan has time. A runtime tells a plan no time of its own. */
+const PLAN_STEPS = 4;
+
+function planning({ timeoutMs }: Site): Pick<Call, 'signal'> {
+  return { signal: AbortSignal.timeout(PLAN_STEPS * timeoutMs) };
+}
 
 /** Fields that were filled in before the commit, by the page that they are of. */
 class Drafts {

@@ -126,8 +126,16 @@ describe('without a browser', () => {
       message: expect.stringContaining('/nowhere/chromium could not be started'),
     });
   });
-  test.each<unknown>(['/usr/bin/chromium', null, { executablePath: 1 }])('%j is no option', async (options) => {
-    const error = await launchBrowser(options as never).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'bad_argument' });
+  test('one is not started for what is no origin', async () => {
+    const options = { executablePath: '/nowhere/chromium', allow: ['shop.example'] };
+    const error = await launchBrowser(options).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining('which is no origin') });
   });
+  test.each<unknown>(['/usr/bin/chromium', null, { executablePath: 1 }, { allow: 'https://shop.example' }])(
+    '%j is no option',
+    async (options) => {
+      const error = await launchBrowser(options as never).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'bad_argument' });
+    },
+  );
 });

@@ -103,10 +103,11 @@ describe('a gate', () => {
       void one.pass(new FakeRoute({ url: `${SHOP}/a`, method, isDocument: true }, answers));
       return answered.catch((error: Error) => error.message);
     };
-    expect(await asked('GET', { status: 404 })).toEqual({ url: `${SHOP}/a`, status: 404 });
+    expect(await asked('GET', { status: 404 })).toEqual({ url: `${SHOP}/a`, method: 'GET', status: 404 });
     const elsewhere = 'https://evil.example/';
     expect(await asked('GET', { status: 302, to: elsewhere })).toEqual({
       url: `${SHOP}/a`,
+      method: 'GET',
       status: 302,
       next: elsewhere,
     });
@@ -125,6 +126,22 @@ describe('a gate', () => {
     const sent = { url: `${SHOP}/a`, method: 'POST' };
     expect(await load(303)).toMatchObject({ sent: [sent, { url: `${SHOP}/b`, method: 'GET' }], ends: ['shown'] });
     expect(await load(307)).toMatchObject({ sent: [sent], ends: ['aborted'] });
+  });
+
+  test('hands nothing over as of one origin that another has answered', async () => {
+    const one = gate();
+    const load = async (...answers: Answer[]): Promise<FakeRoute> => {
+      const route = new FakeRoute({ url: `${SHOP}/a`, method: 'GET', isDocument: false }, answers);
+      await one.pass(route);
+      return route;
+    };
+    const elsewhere = { status: 302, to: 'https://cdn.example/c' };
+    expect(await load(elsewhere)).toMatchObject({ sent: [{ url: `${SHOP}/a` }], ends: ['aborted'] });
+    expect(await load({ status: 302, to: '/b' }, elsewhere)).toMatchObject({
+      sent: [{ url: `${SHOP}/a` }, { url: `${SHOP}/b` }],
+      ends: ['aborted'],
+    });
+    expect(one.refused.at(-1)).toBe(`${SHOP}/b leads on to https://cdn.example/c`);
   });
 });
 

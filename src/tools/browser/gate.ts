@@ -1,27 +1,18 @@
 import type { Origins } from './origins.ts';
 import type { BrowserContext, BrowserPage, BrowserRequest, BrowserResponse, BrowserRoute } from './port.ts';
+import { HEADERS_LEFT_OUT, PRELUDE } from './prelude.ts';
 
 /** What answered a document of the page itself. `next`: where it leads on, where nobody has gone yet. */
 export interface Answered {
   readonly url: string;
+  /** Of the request that it answers. */
+  readonly method: string;
   readonly status: number;
   readonly next?: string;
 }
 
 type Listener = (answered: Answered | undefined) => void;
 
-/**
- * What a page sends in leaving comes through no gate. So it is not told that it is left, and has no way to send what outlives it.
- */
-const NOTHING_IN_LEAVING = `{
-  for (const event of ['beforeunload', 'pagehide', 'unload', 'visibilitychange', 'freeze'])
-    addEventListener(event, (told) => told.stopImmediatePropagation(), true);
-  Navigator.prototype.sendBeacon = () => false;
-  const send = window.fetch;
-  window.fetch = (input, init) => send(new Request(input, { ...init, keepalive: false }));
-}`;
-
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const REDIRECTS_MAX = 10;
 
 /**
@@ -81,6 +72,14 @@ export class Gate {
     return promise;
   }
 
+  /** Before a page is told to go there: not all that a server can name comes through here. @throws Error */
+  requireAllowed(url: string): void {
+    const problem = this.#problem('GET', url);
+    if (problem === undefined) return;
+    this.refused.push(problem);
+    throw new Error(problem);
+  }
+
   async pass(route: BrowserRoute): Promise<void> {
     const request = route.request();
     const problem = this.#problem(request.method(), request.url());
@@ -90,7 +89,7 @@ export class Gate {
     }
     if (this.#phase === 'acting') {
       this.#sent++;
-      if (!READING.has(request.method())) this.#acts++;
+      if (!isReading(request.method())) this.#acts++;
     }
     if (request.isNavigationRequest() && request.frame().parentFrame() === null) return this.#navigate(route, request);
     return this.#load(route, request);
@@ -105,35 +104,39 @@ export class Gate {
       const [status, next] = [response.status(), nextOf(url, response)];
       if (next === undefined) {
         await this.#show(route, response);
-        answered = { url, status };
+        answered = { url, method, status };
         return;
       }
       await route.abort('aborted');
       // These ask for the same request elsewhere, which may be the deed itself.
-      if (isRepeating(status) && !READING.has(method))
-        this.refused.push(`${url} wants the request repeated at ${next}`);
-      else answered = { url, status, next };
+      if (isRepeating(status) && !isReading(method)) this.refused.push(`${url} wants the request repeated at ${next}`);
+      else answered = { url, method, status, next };
     } finally {
       this.#tell(answered);
     }
   }
 
-  /** What a page loads. It does not matter to the page by which way. */
+  /**
+   * What a page loads. It is handed over as what it asked for, so another origin is not followed to: a page could read there what is told
+   * to who is signed in.
+   */
   async #load(route: BrowserRoute, request: BrowserRequest): Promise<void> {
     let [url, method] = [request.url(), request.method()];
     let response = await route.fetch({ maxRedirects: 0, timeout: this.#timeoutMs });
     for (let hops = 0; ; hops++) {
       const next = nextOf(url, response);
-      if (next === undefined)
-        return request.isNavigationRequest() ? this.#show(route, response) : route.fulfill({ response });
-      const isFollowed = hops < REDIRECTS_MAX && (READING.has(method) || !isRepeating(response.status()));
+      if (next === undefined) return this.#show(route, response);
+      const isFollowed =
+        hops < REDIRECTS_MAX &&
+        (isReading(method) || !isRepeating(response.status())) &&
+        URL.parse(next)?.origin === new URL(url).origin;
       const problem = isFollowed ? this.#problem('GET', next) : `${url} leads on to ${next}`;
       if (problem !== undefined) {
         this.refused.push(problem);
         return route.abort('blockedbyclient');
       }
       // What follows a deed is a page to look at (RFC 9110 section 15.4).
-      [url, method] = [next, READING.has(method) ? method : 'GET'];
+      [url, method] = [next, isReading(method) ? method : 'GET'];
       const timeout = this.#timeoutMs;
       response = await route.fetch(
         method === request.method()
@@ -143,18 +146,22 @@ export class Gate {
     }
   }
 
-  /** A document, which may connect to nowhere else either: what it says in leaving does not come through here. */
+  /** A document or a worker may connect to nowhere else either: what it says in leaving does not come through here. */
   #show(route: BrowserRoute, response: BrowserResponse): Promise<void> {
     const { 'content-security-policy': own, ...rest } = response.headers();
     const policy = `connect-src ${this.#origins.all.join(' ')}`;
-    const headers = { ...rest, 'content-security-policy': own === undefined ? policy : `${own}, ${policy}` };
+    const kept = Object.entries(rest).filter(([name]) => !HEADERS_LEFT_OUT.has(name));
+    const headers = {
+      ...Object.fromEntries(kept),
+      'content-security-policy': own === undefined ? policy : `${own}, ${policy}`,
+    };
     return route.fulfill({ response, headers });
   }
 
   #problem(method: string, url: string): string | undefined {
     if (this.#phase === 'closed') return `${url} was asked for too late`;
-    if (!this.#origins.has(url)) return `${URL.parse(url)?.origin ?? 'what is no URL'} is not allowed`;
-    if (this.#phase === 'reading' && !READING.has(method)) return `a page that is only looked at may not ${method}`;
+    if (!this.#origins.has(url)) return `${originOf(url)} is not allowed`;
+    if (this.#phase === 'reading' && !isReading(method)) return `a page that is only looked at may not ${method}`;
     return undefined;
   }
 
@@ -206,7 +213,7 @@ export class Gates {
       }
     });
     context.on('page', (page) => this.#closeUnasked(page));
-    await context.addInitScript({ content: NOTHING_IN_LEAVING });
+    await context.addInitScript({ content: PRELUDE });
     // What goes through a socket can't be told apart.
     await context.routeWebSocket('**/*', (socket) => socket.close());
     return this;
@@ -225,6 +232,16 @@ export class Gates {
       return undefined;
     }
   }
+}
+
+export function isReading(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** For who is told of it: `chrome:` and the like have none. */
+function originOf(url: string): string {
+  const { origin, protocol } = URL.parse(url) ?? {};
+  return (origin === 'null' ? protocol : origin) ?? 'what is no URL';
 }
 
 /** Whether a redirection asks for the same request again, with all that it carries. */

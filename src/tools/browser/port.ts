@@ -27,7 +27,8 @@ export interface BrowserPage {
   waitForLoadState(state: 'load', options: { readonly timeout: number }): Promise<void>;
   on(event: 'dialog', listener: (dialog: BrowserDialog) => unknown): unknown;
   on(event: 'download', listener: (download: { cancel(): Promise<void> }) => unknown): unknown;
-  on(event: 'framenavigated', listener: (frame: { parentFrame(): unknown }) => unknown): unknown;
+  /** Hears of each document of the page itself, once it is read. */
+  on(event: 'domcontentloaded', listener: () => unknown): unknown;
   close(options?: { readonly runBeforeUnload?: boolean }): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import type { Json } from '#canon';
 import type { BrowserPage } from './port.ts';
 import { located, type Target } from './target.ts';
+import { within } from './within.ts';
 
 /** A page as it is looked at: by what was asked for, and how it was answered. */
 export interface PageSeen {
@@ -16,13 +17,15 @@ export interface PageSeen {
 /** Elements of which one look tells. */
 export const SEEN_MAX = 200;
 
-export function seenOn(page: BrowserPage, status: number): PageSeen {
+/** Each question of it has so long. */
+export function seenOn(page: BrowserPage, status: number, timeout: number): PageSeen {
+  const asked = <T>(made: Promise<T>): Promise<T> => within(timeout, made);
   return {
     url: page.url(),
     status,
-    title: () => page.title(),
-    texts: async (at) => (await located(page, at).allInnerTexts()).slice(0, SEEN_MAX),
-    values: async (at) => (await located(page, at).evaluateAll(valuesOf)).slice(0, SEEN_MAX),
+    title: () => asked(page.title()),
+    texts: async (at) => (await asked(located(page, at).allInnerTexts())).slice(0, SEEN_MAX),
+    values: async (at) => (await asked(located(page, at).evaluateAll(valuesOf))).slice(0, SEEN_MAX),
   };
 }
 
@@ -40,10 +43,13 @@ function outlineOf([body]: any[]): {
 } {
   const most = 200;
   const all = (css: string): any[] => [...body.querySelectorAll(css)].slice(0, most);
-  const textOf = (one: any): string => (one.innerText ?? '').trim();
+  const textOf = (one: any): string => (one.innerText ?? one.textContent ?? '').trim();
+  // In a drawing (SVG) it is no text, but what a text may be animated from.
+  const urlOf = ({ href, baseURI }: any): string =>
+    typeof href === 'string' ? href : (URL.parse(href.baseVal, baseURI)?.href ?? href.baseVal);
   return {
     text: textOf(body),
-    links: all('a[href]').map((one) => ({ text: textOf(one), url: one.href })),
+    links: all('a[href]').map((one) => ({ text: textOf(one), url: urlOf(one) })),
     fields: all('input:not([type=hidden]):not([type=submit]):not([type=button]), textarea, select').map((one) => ({
       label: textOf(one.labels?.[0] ?? {}),
       name: one.name,
@@ -56,9 +62,15 @@ function outlineOf([body]: any[]): {
   };
 }
 
-/** A page in short, at most so much of its text. */
-export async function outlined(page: BrowserPage, status: number, textMax: number): Promise<Json> {
-  const { text, ...rest } = await page.locator('css=body').evaluateAll(outlineOf);
+/** A page in short, at most so much of its text, and told in that time. */
+export async function outlined(
+  page: BrowserPage,
+  status: number,
+  most: { readonly textMax: number; readonly timeoutMs: number },
+): Promise<Json> {
+  const { textMax, timeoutMs } = most;
+  const { text, ...rest } = await within(timeoutMs, page.locator('css=body').evaluateAll(outlineOf));
   const isCut = text.length > textMax;
-  return { url: page.url(), status, title: await page.title(), text: text.slice(0, textMax), isCut, ...rest };
+  const title = await within(timeoutMs, page.title());
+  return { url: page.url(), status, title, text: text.slice(0, textMax), isCut, ...rest };
 }

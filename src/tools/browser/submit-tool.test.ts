@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { SmallSite } from '../../../tests/support/browser/small-site.ts';
 import { type OrderFault, WebShop } from '../../../tests/support/browser/web-shop.ts';
 import { withChromium } from '../../../tests/support/browser/with-chromium.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
@@ -158,6 +160,65 @@ withChromium('a form in a browser', (browser) => {
       2,
       ['in_doubt'],
     ]);
+  });
+
+  describe('of a site of its own', () => {
+    const orderAt = (site: SmallSite, rest: Partial<SubmitToolOptions> = {}) =>
+      submitTool({
+        name: 'shop.order',
+        context: browser.context,
+        allow: [site.origin],
+        timeoutMs: 3_000,
+        input: z.strictObject({}),
+        url: `${site.origin}/`,
+        fields: () => [],
+        button: { css: 'button' },
+        ...rest,
+      });
+    const phasesAt = async (site: SmallSite, rest: Partial<SubmitToolOptions> = {}): Promise<unknown[]> => {
+      const { left } = await transact([orderAt(site, rest)], (tx) => tx.call('shop.order', {}), { callMs: 20_000 });
+      return left.map(({ phase }) => phase);
+    };
+
+    test('a page that is not there tells nothing of a deed that a script has done before', async () => {
+      const sends = `fetch('/order', { method: 'POST' }).then(() => { location = '/gone'; })`;
+      await using site = await SmallSite.open({ '/': `<button onclick="${sends}">Order</button>`, '/order': 'done' });
+      expect(await phasesAt(site)).toEqual(['in_doubt']);
+      expect(site.asked).toEqual(['GET /', 'POST /order', 'GET /gone']);
+    });
+
+    test('a refusal is one, also where the page changes its address before it is there', async () => {
+      const moves = `history.pushState({}, '', '/pay')`;
+      await using site = await SmallSite.open({
+        '/': `<form method=post action=/pay onsubmit="${moves}"><button>Order</button></form>`,
+        '/pay': '<p id=no>declined</p>',
+      });
+      for (let times = 0; times < 4; times++)
+        expect(await phasesAt(site, { refused: { css: '#no' } })).toEqual(['unresolved']);
+      expect(site.posts).toHaveLength(4);
+    });
+
+    const shows = `<form method=post action=/pay onsubmit="setTimeout(() => { x.innerHTML = '<b id=thanks>thanks</b>'; }, 300)"><button>Order</button></form><p id=x></p>`;
+    test.each<[string, (response: ServerResponse) => unknown, Partial<SubmitToolOptions>, string[]]>([
+      ['nothing, and shown', (response) => response.writeHead(204).end(), { done: { css: '#thanks' } }, []],
+      [
+        'nothing, and refused',
+        (response) => response.writeHead(204).end(),
+        { refused: { css: '#thanks' }, done: { css: '#no' } },
+        ['unresolved'],
+      ],
+      ['nothing, where nothing is declared', (response) => response.writeHead(204).end(), {}, []],
+      [
+        'what is to be saved, and shown',
+        (response) => response.writeHead(200, { 'content-disposition': 'attachment' }).end('receipt'),
+        { done: { css: '#thanks' } },
+        [],
+      ],
+    ])('a form that is answered with %s', async (_, answers, marks, phases) => {
+      await using site = await SmallSite.open({ '/': shows, '/pay': (_request, response) => answers(response) });
+      expect(await phasesAt(site, marks)).toEqual(phases);
+      expect(site.posts).toEqual(['POST /pay']);
+    });
   });
 
   test('a question is answered as the declaration says', async () => {

@@ -170,7 +170,7 @@ class Form {
       const { key } = call;
       const page = this.#allowed(urlOf({ ...(input as object), key }, input, key));
       return visit(this.#site, { url: page }, call, async ({ page, status }) => {
-        const found = await find(seenOn(page, status), input, key);
+        const found = await find(seenOn(page, status, this.#site.timeoutMs), input, key);
         return found === undefined ? { happened: false } : { happened: true, result: jsonOf(found) };
       });
     };

@@ -1,9 +1,10 @@
 import { type Call, DidNothing } from '#effects';
-import type { Answered, Gate } from './gate.ts';
+import { type Answered, type Gate, isReading } from './gate.ts';
 import type { BrowserLocator, BrowserPage } from './port.ts';
 import { type PageSeen, seenOn } from './seen.ts';
 import { located, named, only, type Target } from './target.ts';
-import { goTo, type Site, untouched, type Visit, visit, type Way, within } from './visit.ts';
+import { goTo, type Site, untouched, type Visit, visit, type Way } from './visit.ts';
+import { within } from './within.ts';
 
 /** A form, as it is to be sent. */
 export interface Submission extends Way {
@@ -33,7 +34,7 @@ export async function submit<T>(
       gate.act();
       const status = await pressed({ page, gate }, submission, button, timeoutMs);
       gate.look();
-      return await answer(seenOn(page, status));
+      return await answer(seenOn(page, status, timeoutMs));
     } catch (error) {
       // From here on nothing gets out, so what has not yet never will.
       gate.close();
@@ -49,9 +50,9 @@ export async function submit<T>(
 
 async function pressable(page: BrowserPage, { button, done, refused }: Submission, timeout: number) {
   for (const mark of [done, refused])
-    if (mark !== undefined && (await isVisible(page, mark)))
+    if (mark !== undefined && (await isVisible(page, mark, timeout)))
       throw new DidNothing(`${named(mark)} is there before anything was done`, { final: true });
-  const element = await only(page, button);
+  const element = await only(page, button, timeout);
   await element.click({ timeout, trial: true });
   return element;
 }
@@ -66,11 +67,8 @@ async function pressed(
   button: BrowserLocator,
   timeout: number,
 ): Promise<number> {
-  const moved = new Promise<void>((resolve) => {
-    page.on('framenavigated', (frame) => {
-      if (frame.parentFrame() === null) resolve();
-    });
-  });
+  // A change of the address alone is none: a script can make it before anything has answered.
+  const moved = new Promise<undefined>((resolve) => page.on('domcontentloaded', () => resolve(undefined)));
   const answered = gate.answered();
   // Where the page shows it first, nobody waits for this.
   answered.catch(() => undefined);
@@ -80,30 +78,35 @@ async function pressed(
     requireNotRefused(first, submission);
     return 0;
   }
-  const status = await landed(page, gate, first, moved, timeout);
-  // That one request was refused tells nothing of another that went before.
-  if (first.next === undefined && status >= 400 && status < 500 && gate.acts <= 1)
-    throw new DidNothing(`it was answered with ${status}`, { final: true });
-  requireNotRefused(await markOf(page, submission, status, timeout), submission);
+  const { status, mark } = await landed({ page, gate }, submission, first, moved, timeout);
+  if (isRefusal(first, gate)) throw new DidNothing(`it was answered with ${status}`, { final: true });
+  requireNotRefused(mark ?? (await markOf(page, submission, status, timeout)), submission);
   return status;
 }
 
-/** The document that answers is there, or where it leads on, the one that it leads to. */
+/** That one request was refused tells nothing of another that went before, nor of a deed to which a page was only the sequel. */
+function isRefusal({ method, status, next }: Answered, { acts }: Gate): boolean {
+  return next === undefined && status >= 400 && status < 500 && (acts === 0 || (acts === 1 && !isReading(method)));
+}
+
+/** The document that answers is there, or where it leads on, the one that it leads to; or the page shows before what became of it. */
 async function landed(
-  page: BrowserPage,
-  gate: Gate,
+  { page, gate }: Pick<Visit, 'page' | 'gate'>,
+  submission: Submission,
   { next, status }: Answered,
-  moved: Promise<void>,
+  moved: Promise<undefined>,
   timeout: number,
-): Promise<number> {
+): Promise<{ readonly status: number; readonly mark?: Mark | undefined }> {
   if (next !== undefined) {
     // The deed is done by now; what follows is a page to look at.
     gate.look();
-    return (await goTo(page, gate, next, timeout)).status;
+    return { status: await goTo(page, gate, next, timeout) };
   }
-  await within(timeout, moved);
+  // To these belongs no document (RFC 9110 sections 15.3.5 and 15.3.6), and what is saved is none.
+  if (status === 204 || status === 205) return { status };
+  const mark = await within(timeout, Promise.race([moved, shownOn(page, submission, timeout)]));
   await page.waitForLoadState('load', { timeout });
-  return status;
+  return { status, mark };
 }
 
 type Mark = 'done' | 'refused';
@@ -111,7 +114,7 @@ type Mark = 'done' | 'refused';
 /** What the page says of it; where nothing was declared that would say that it was done, its status does. */
 async function markOf(page: BrowserPage, submission: Submission, status: number, timeout: number): Promise<Mark> {
   if (submission.done !== undefined) return shownOn(page, submission, timeout);
-  if (submission.refused !== undefined && (await isVisible(page, submission.refused))) return 'refused';
+  if (submission.refused !== undefined && (await isVisible(page, submission.refused, timeout))) return 'refused';
   if (status >= 200 && status < 300) return 'done';
   throw new Error(`it was answered with ${status}`);
 }
@@ -141,8 +144,8 @@ function requireNotRefused(mark: Mark, { refused }: Submission): void {
   if (mark === 'refused') throw new DidNothing(`the page shows ${named(refused!)}`, { final: true });
 }
 
-function isVisible(page: BrowserPage, at: Target): Promise<boolean> {
-  return located(page, at).first().isVisible();
+function isVisible(page: BrowserPage, at: Target, timeout: number): Promise<boolean> {
+  return within(timeout, located(page, at).first().isVisible());
 }
 
 function never(): Promise<never> {

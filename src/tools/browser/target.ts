@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DidNothing } from '#effects';
 import type { BrowserLocator, BrowserPage } from './port.ts';
+import { within } from './within.ts';
 
 const TEXT_MAX = 1_000;
 const text = z.string().min(1).max(TEXT_MAX);
@@ -38,16 +39,16 @@ export function located(page: BrowserPage, at: Target): BrowserLocator {
 }
 
 /** The one element that it names. @throws DidNothing where there is none, or several */
-export async function only(page: BrowserPage, at: Target): Promise<BrowserLocator> {
+export async function only(page: BrowserPage, at: Target, timeout: number): Promise<BrowserLocator> {
   const found = located(page, at);
-  const count = await found.count();
+  const count = await within(timeout, found.count());
   if (count !== 1) throw new DidNothing(`the page has ${count === 0 ? 'no' : count} ${named(at)}`, { final: true });
   return found;
 }
 
 /** Puts into a field what it is to have. @throws DidNothing */
 export async function fill(page: BrowserPage, given: Field, timeout: number): Promise<void> {
-  const element = await only(page, given.field);
+  const element = await only(page, given.field, timeout);
   try {
     if ('value' in given) await element.fill(given.value, { timeout });
     else if ('option' in given) await element.selectOption(given.option, { timeout });

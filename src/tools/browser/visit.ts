@@ -3,6 +3,7 @@ import { type Answered, Gate, Gates } from './gate.ts';
 import type { Origins } from './origins.ts';
 import type { BrowserContext, BrowserPage } from './port.ts';
 import { type Field, fill, only, type Target } from './target.ts';
+import { within } from './within.ts';
 
 /** What tools of one browser have in common. */
 export interface Site {
@@ -50,7 +51,9 @@ export async function visit<T>(
   let ended: Promise<void> | undefined;
   const end = (): Promise<void> => {
     gate.close();
-    ended ??= left(page, site.timeoutMs).finally(() => gates.delete(page));
+    ended ??= within(site.timeoutMs, left(page, site.timeoutMs))
+      .catch(ignored)
+      .finally(() => gates.delete(page));
     return ended;
   };
   // Whoever is told to stop finds the page gone.
@@ -82,17 +85,18 @@ async function opened(
 
 /**
  * A browser lets go what it has held back of a page that is closed. So the page, whose gate is closed, is asked something first, by
- * which what it had sent has come to the gate; then it is left, by which it gives up what it waits for; then closed.
+ * which what it had sent has come to the gate; then it is left, by which it gives up what it waits for; then closed. What hangs may never
+ * be: nobody waits for it, and without a gate it sends nothing.
  */
 async function left(page: BrowserPage, timeout: number): Promise<void> {
-  const ignored = (): void => undefined;
   await within(timeout, page.title()).catch(ignored);
   await page.goto('about:blank', { timeout, waitUntil: 'load' }).catch(ignored);
   await page.close({ runBeforeUnload: false }).catch(ignored);
 }
 
+function ignored(): void {}
+
 function listen(page: BrowserPage, dialogs: string[], answer: 'accept' | 'dismiss'): void {
-  const ignored = (): void => undefined;
   page.on('dialog', (dialog) => {
     dialogs.push(dialog.message().slice(0, DIALOG_MAX));
     return dialog[answer]().catch(ignored);
@@ -103,10 +107,10 @@ function listen(page: BrowserPage, dialogs: string[], answer: 'accept' | 'dismis
 const DIALOG_MAX = 1_000;
 
 async function arrived(page: BrowserPage, gate: Gate, way: Way, timeout: number): Promise<number> {
-  const { status } = await goTo(page, gate, way.url.href, timeout);
+  const status = await goTo(page, gate, way.url.href, timeout);
   for (const field of way.fields ?? []) await fill(page, field, timeout);
   for (const target of way.clicks ?? []) {
-    await (await only(page, target)).click({ timeout });
+    await (await only(page, target, timeout)).click({ timeout });
     const { next } = gate.last ?? {};
     if (next !== undefined) await goTo(page, gate, next, timeout);
   }
@@ -115,9 +119,10 @@ async function arrived(page: BrowserPage, gate: Gate, way: Way, timeout: number)
 
 const HOPS_MAX = 10;
 
-/** Goes to a page, and on to where it leads. @throws an error of the page */
-export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: number): Promise<Answered> {
+/** Goes to a page, and on to where it leads, and tells how the last one answered. @throws an error of the page */
+export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: number): Promise<number> {
   for (let [hops, to] = [0, url]; hops < HOPS_MAX; hops++) {
+    gate.requireAllowed(to);
     gate.last = undefined;
     let failure: unknown;
     const response = await page.goto(to, { timeout, waitUntil: 'load' }).catch((error: unknown) => {
@@ -127,7 +132,7 @@ export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: 
     const last = gate.last as Answered | undefined;
     if (last?.next === undefined) {
       if (failure !== undefined) throw failure;
-      return { url: page.url(), status: response?.status() ?? 0 };
+      return response?.status() ?? 0;
     }
     to = last.next;
   }
@@ -147,15 +152,4 @@ export async function untouched<T>(make: () => Promise<T>, gate?: Gate): Promise
 
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]!.replace(/\.$/, '');
-}
-
-/** What is waited for, or an error when that takes too long. */
-export async function within<T>(ms: number, made: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`the page did not answer within ${ms} ms`)), ms);
-  try {
-    return await Promise.race([made, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

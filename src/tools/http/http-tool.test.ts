@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Delivery, DidNothing, NoAnswer, type Reversibility, type Sink } from '#effects';
@@ -449,6 +450,40 @@ describe('a request', () => {
     const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
     server.close();
     expect(left).toMatchObject([{ phase: 'in_doubt', why: 'connection_lost' }]);
+  });
+
+  test('tells nothing of what a header was to have, where it can’t', async () => {
+    const sink = await sinkOf('blind');
+    const headers = { authorization: () => 'Bearer\ns3cret' };
+    const { spec } = order(sink, 'irreversible', 'externalised', { headers });
+    const call = { key: 'k', epoch: 1, signal: new AbortController().signal };
+    const error = await Promise.resolve(spec.execute({ what: 'a' }, call, [])).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'DidNothing', why: 'invalid_tool' });
+    expect(inspect(error, { depth: 9 })).toContain('authorization');
+    expect(inspect(error, { depth: 9 })).not.toContain('s3cret');
+    expect(sink.requests).toEqual([]);
+  });
+
+  test.each<[string | undefined, unknown, string]>([
+    [undefined, '{"admin":true}', '"{\\"admin\\":true}"'],
+    ['application/vnd.shop+json; charset=utf-8', 'note', '"note"'],
+    ['application/x-www-form-urlencoded', 'a=1&b=2', 'a=1&b=2'],
+    ['text/plain', { b: 1, a: 2 }, '{"a":2,"b":1}'],
+  ])('of the type %s, with %j for a body, sends %s', async (type, body, expected) => {
+    const got: string[] = [];
+    const server = createHttpServer(async (request, response) => {
+      got.push(Buffer.concat(await request.toArray()).toString());
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const tool = order({ host: `127.0.0.1:${port}`, sink: { sort: 'blind' } } as HttpSink, 'irreversible', 'buffered', {
+      body: () => body,
+      ...(type === undefined ? {} : { headers: { 'Content-Type': type } }),
+    });
+    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
+    server.close();
+    expect([left, got]).toEqual([[], [expected]]);
   });
 
   test('is not sent where a header can’t be made', async () => {

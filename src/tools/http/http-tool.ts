@@ -51,7 +51,10 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
    * nothing; of anything else a condition could get lost, so nothing is sent then.
    */
   readonly conditions?: (input: z.infer<Schema>) => { readonly [name: string]: string };
-  /** What is sent as JSON; undefined for nothing. By default the input, but for GET, HEAD and DELETE. The same for the same input. */
+  /**
+   * What is sent as JSON; undefined for nothing. By default the input, but for GET, HEAD and DELETE. The same for the same input. A text
+   * is sent as a text of JSON too, and as it stands only under a `content-type` in `headers` that is another than JSON.
+   */
   readonly body?: (input: z.infer<Schema>) => unknown;
   /** The header that takes the key. Default `Idempotency-Key`; null for a server that knows none. */
   readonly idempotencyHeader?: string | null;
@@ -293,7 +296,7 @@ class HttpApi {
       for (const [name, value] of Object.entries(parts.headers?.() ?? {})) this.#set(headers, name, value);
       if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
       if (key !== undefined && this.#keyHeader !== null) headers.set(this.#keyHeader, key);
-      return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body) };
+      return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body, headers) };
     } catch (error) {
       const what = error instanceof Error ? error.message : 'it could not be prepared';
       const isOurs = error instanceof EffectError;
@@ -311,15 +314,15 @@ class HttpApi {
     return made;
   }
 
-  /** Without the value in what is said of it: it may be a secret. */
+  /** Without the value in what is said of it, and so without the cause, which has it: it may be a secret. */
   #set(headers: Headers, header: string, value: unknown): void {
     const { name } = this.#options;
     if (typeof value !== 'string') throw invalidTool(name, `its header ${header} has to be a text`);
     if (FRAMING.has(header.toLowerCase())) throw invalidTool(name, `${header} is a header that can't be set`);
     try {
       headers.set(header, value);
-    } catch (cause) {
-      throw invalidTool(name, `${JSON.stringify(header)} is no header, or one that can’t have that text`, cause);
+    } catch {
+      throw invalidTool(name, `${JSON.stringify(header)} is no header, or one that can’t have that text`);
     }
   }
 
@@ -344,10 +347,17 @@ function headersOf(tool: string, part: string, given: unknown): object {
   throw invalidTool(tool, `its ${part} has to give a plain object of texts by the names of headers, at once`);
 }
 
-/** The same bytes for the same value: servers hold the same key with another body for misuse. */
-function textOf(body: unknown): string {
-  return typeof body === 'string' ? body : canonicalize(body as Json);
+/**
+ * The same bytes for the same value: servers hold the same key with another body for misuse. A text is a text of JSON: what a model has
+ * written must not arrive as an object.
+ */
+function textOf(body: unknown, headers: Headers): string {
+  const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
+  return typeof body === 'string' && !isJson ? body : canonicalize(body as Json);
 }
+
+/** `application/json`, or of another type that is built on it (RFC 6839 section 3.1). */
+const JSON_TYPE = /^[^;]*[/+]json\s*(;|$)/i;
 
 function isGone({ status }: HttpAnswer): boolean {
   return status === 404 || status === 410;

@@ -1,9 +1,14 @@
 import { chromiumPath, type Launched, launchBrowser } from 'assize/tools/browser';
 import { afterAll, beforeAll, describe } from 'vitest';
 
+/** The program that tests are run with. */
+export function chromiumHere(): string | undefined {
+  return process.env['CHROMIUM_PATH'] ?? chromiumPath();
+}
+
 /** Tests with a Chromium that is started before the first and ended after the last; skipped, with the reason, without one. */
 export function withChromium(title: string, tests: (browser: { readonly context: Launched['context'] }) => void): void {
-  const path = process.env['CHROMIUM_PATH'] ?? chromiumPath();
+  const path = chromiumHere();
   const reason = path === undefined ? 'no Chromium here, and none named in CHROMIUM_PATH' : undefined;
   let launched: Launched | undefined;
   describe.skipIf(reason !== undefined)(reason === undefined ? title : `${title} (${reason})`, () => {
