@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { hashText, type Json } from '#canon';
 import { type Call, DidNothing, type Reconciled, type Undone } from '#effects';
-import type { Disk, Seen } from './disk.ts';
+import { type Disk, type FileSeen, isSame, numberOf, type Seen } from './disk.ts';
 import type { Entry, Journal, Trace } from './journal.ts';
-import { type Change, changesOf, hashOf, isFolder, type Operation, resultOf } from './operations.ts';
+import { type Change, changesOf, hashOf, isFolder, type Operation, permissionsOf, resultOf } from './operations.ts';
 import { OWN, type Root } from './root.ts';
 
 /**
@@ -31,10 +32,10 @@ export class Acts {
   }
 
   /** Whether it was done, by the journal and what stands there. @throws Error where nobody can tell */
-  reconcile({ path }: Operation, { key }: Call): Promise<Reconciled> {
+  reconcile({ path }: Operation, { key, signal }: Call): Promise<Reconciled> {
     return this.#inTurn(key, async () => {
       const entry = await this.#journal.read(path, key);
-      if (entry !== undefined && (await this.#wasDone(entry))) return { happened: true, result: entry.result };
+      if (entry !== undefined && (await this.#wasDone(entry, signal))) return { happened: true, result: entry.result };
       if (entry?.state !== 'undone') await this.#clean(path, key, entry);
       return { happened: false };
     });
@@ -51,9 +52,11 @@ export class Acts {
     // Beside it there is nothing of these tools, so nothing could have been staged for it.
     if (path === this.#root.path) throw isFolder(path);
     const known = await this.#journal.read(path, key);
-    if (known !== undefined && (await this.#wasDone(known))) return known.result;
+    if (known !== undefined && (await this.#wasDone(known, signal))) return known.result;
     const entry = await this.#nothingDone(async () => {
+      checkTime(path, signal);
       await this.#clean(path, key, known);
+      checkTime(path, signal);
       const changes = await changesOf(operation, (at) => this.#disk.look(at), this.#bytesMax);
       return this.#prepare(changes, call);
     });
@@ -62,7 +65,7 @@ export class Acts {
       throw tooLate(path);
     }
     await this.#do(entry);
-    await this.#keepDone(entry);
+    await this.#keepDone(entry, signal);
     return entry.result;
   }
 
@@ -83,41 +86,47 @@ export class Acts {
     const entry: Entry = {
       format: 1,
       key,
+      attempt: randomUUID(),
       epoch: epoch ?? null,
       state: 'making',
       does: to !== null ? 'move' : after === undefined ? 'delete' : 'replace',
       path,
       to,
-      before: before === undefined ? null : { ...traceOf(before), id: before.id },
+      before: before === undefined ? null : noteOf(before),
       after: after === undefined ? null : traceOf(after),
       made: await this.#missingAbove(to ?? path),
       result: resultOf(changes),
     };
+    checkTime(path, signal);
     if (epoch !== undefined) await this.#journal.forgetBefore(path, epoch);
     try {
       return await this.#stage(entry, before, after, signal);
     } catch (error) {
       // By what the journal has: where it could not be made durable that all is ready, it may still say so.
-      await this.#clean(path, key, (await this.#journal.read(path, key)) ?? entry);
+      const written = await this.#journal.read(path, key);
+      await this.#clean(path, key, written?.attempt === entry.attempt ? written : entry);
       throw error;
     }
   }
 
   async #stage(entry: Entry, before: Change['before'], after: Change['after'], signal: AbortSignal): Promise<Entry> {
     const { path, key, made, does } = entry;
+    checkTime(path, signal);
     if (made.length > 0) await this.#journal.write(entry);
     for (const folder of made) {
       // There may be a thousand.
-      if (signal.aborted) throw tooLate(path);
-      await this.#disk.makeFolder(folder);
-      await this.#disk.sync(dirname(folder));
+      checkTime(path, signal);
+      await this.#makeFolder(folder);
     }
+    checkTime(path, signal);
     if (does === 'replace') {
       await this.#disk.write(stagedAt(path, key), after!.bytes, after!.mode);
       await this.#disk.sync(dirname(path));
     }
+    checkTime(path, signal);
     if (does !== 'move' && before !== undefined) await this.#journal.keep(path, key, before.bytes);
     const ready: Entry = { ...entry, state: 'ready' };
+    checkTime(path, signal);
     await this.#journal.write(ready);
     return ready;
   }
@@ -136,40 +145,69 @@ export class Acts {
   }
 
   /** Whether it was done, which from then on nothing changes that is done at its paths. @throws Error where nobody can tell */
-  async #wasDone(entry: Entry): Promise<boolean> {
+  async #wasDone(entry: Entry, signal: AbortSignal): Promise<boolean> {
     const wasDone = await this.#hasHappened(entry);
-    if (wasDone) await this.#keepDone(entry);
+    if (wasDone) await this.#keepDone(entry, signal);
     return wasDone;
   }
 
   /**
-   * Makes it durable. What stands where a file was deleted or moved tells of it only until something else is done there, as by the next
-   * call of its transaction.
+   * Makes it durable. What stands at its paths tells of it only until something else is done there, as by the next call of its
+   * transaction.
+   * @throws Error where it is too late to write that down: whoever has taken over may have undone it
    */
-  async #keepDone(entry: Entry): Promise<void> {
+  async #keepDone(entry: Entry, signal: AbortSignal): Promise<void> {
     await this.#syncAll(entry);
-    if (entry.state === 'ready' && entry.does !== 'replace') await this.#journal.write({ ...entry, state: 'done' });
+    if (entry.state !== 'ready') return;
+    if (signal.aborted) throw new Error(`It was too late to keep that ${entry.path} was changed.`);
+    await this.#journal.write({ ...entry, state: 'done' });
+  }
+
+  /** @throws Error where nobody can tell */
+  async #hasHappened(entry: Entry): Promise<boolean> {
+    const happened = await this.#evidence(entry);
+    if (happened !== undefined) return happened;
+    throw new Error(`Nobody can tell whether ${entry.path} was changed before somebody else changed something there.`);
   }
 
   /**
-   * A replacement was done when what was staged is no longer beside it, whoever changed the file since. Of the others it is asked
-   * which file stands there, where the journal does not say it.
+   * Whether it was done, by the journal, and where that does not say it by what stands there; undefined where neither says. That a file
+   * has the number of another one is not enough, as numbers are given again: it has to have its contents, too.
    */
-  async #hasHappened({ state, does, path, to, key, before }: Entry): Promise<boolean> {
+  async #evidence({ state, does, path, to, key, before, after }: Entry): Promise<boolean | undefined> {
     if (state === 'done' || state === 'undoing') return true;
     if (state !== 'ready') return false;
-    if (does === 'replace') return (await this.#disk.idOf(stagedAt(path, key))) === undefined;
+    if (does === 'replace' && (await this.#disk.idOf(stagedAt(path, key))) !== undefined) return false;
     const id = await this.#disk.idOf(path);
-    if (id === before!.id) return false;
-    if (does === 'delete' ? id === undefined : (await this.#disk.idOf(to!)) === before!.id) return true;
-    throw new Error(`Nobody can tell whether ${path} was there when something else came to stand in its place.`);
+    const isThere = before === null ? id === undefined : id !== undefined && isSame(id, before.id!);
+    // Somebody may have taken away what was staged, so its absence says nothing: what was done has to be seen.
+    if (isThere) return (await this.#stands(path, before)) ? false : undefined;
+    if (does === 'replace') return (await this.#stands(path, after)) || undefined;
+    if (does === 'delete') return id === undefined || undefined;
+    return (await this.#hasMoved(to!, before!)) || undefined;
+  }
+
+  /** Not by its whole identity: where a system knows no time of birth, it gives that of the move. */
+  async #hasMoved(to: string, before: Trace): Promise<boolean> {
+    const id = await this.#disk.idOf(to);
+    return id !== undefined && numberOf(id) === numberOf(before.id!) && (await this.#stands(to, before));
+  }
+
+  /** What can't be looked at, as it is too large, was none of these tools' files. */
+  async #stands(path: string, trace: Trace | null): Promise<boolean> {
+    try {
+      return isAs(await this.#disk.look(path), trace);
+    } catch (error) {
+      if (error instanceof DidNothing) return false;
+      throw error;
+    }
   }
 
   async #undo(path: string, key: string): Promise<Undone> {
     const entry = await this.#journal.read(path, key);
     if (entry === undefined) return partly(path, 'nothing is kept of what was done to it', {});
     if (entry.state === 'undone') return { undone: 'all' };
-    if (entry.state === 'making' || (entry.does === 'replace' && !(await this.#hasHappened(entry)))) {
+    if (entry.state === 'making' || (entry.does === 'replace' && (await this.#evidence(entry)) === false)) {
       await this.#clean(path, key, entry);
       return { undone: 'all' };
     }
@@ -187,7 +225,7 @@ export class Acts {
   /** What is left; undefined where all is as before. */
   async #undoChange({ path, key, before, after }: Entry): Promise<Undone | undefined> {
     const now = await this.#disk.look(path);
-    if (isAs(now, before)) return undefined;
+    if (isPutBack(now, before)) return undefined;
     if (!isAs(now, after)) return partly(path, 'somebody has changed it since', { found: describe(now), left: after });
     if (before === null) {
       await this.#disk.remove(path);
@@ -196,11 +234,20 @@ export class Acts {
     const bytes = await this.#journal.kept(path, key);
     if (bytes === undefined) return partly(path, 'what was there before is no longer kept', { before });
     const again = restoringAt(path, key);
-    for (const folder of await this.#missingAbove(path)) await this.#disk.makeFolder(folder);
-    await this.#disk.remove(again);
-    await this.#disk.write(again, bytes, before.mode);
+    await this.#makeAbove(path);
+    await this.#writeAgain(again, bytes, before);
     await this.#disk.rename(again, path);
     return undefined;
+  }
+
+  /** With the bits by which it acts for its owner only where that is the same as before. */
+  async #writeAgain(path: string, bytes: Buffer, before: Trace): Promise<void> {
+    const mode = permissionsOf(before.mode);
+    await this.#disk.remove(path);
+    await this.#disk.write(path, bytes, mode);
+    if (mode === before.mode || modeFor(await this.#disk.look(path), before) === mode) return;
+    await this.#disk.remove(path);
+    await this.#disk.write(path, bytes, before.mode);
   }
 
   async #undoMove({ path, to, before }: Entry): Promise<Undone | undefined> {
@@ -210,18 +257,36 @@ export class Acts {
       const found = { [path]: describe(source), [to!]: describe(target) };
       return partly(path, 'somebody has changed it, or where it went, since', { found, left: before });
     }
-    for (const folder of await this.#missingAbove(path)) await this.#disk.makeFolder(folder);
+    await this.#makeAbove(path);
     await this.#disk.rename(to!, path);
     return undefined;
   }
 
-  /** Takes away what was staged for a deed that was not done. */
+  async #makeAbove(path: string): Promise<void> {
+    for (const folder of await this.#missingAbove(path)) await this.#makeFolder(folder);
+  }
+
+  /** With its name, durable: the file that goes there may be kept nowhere else. */
+  async #makeFolder(folder: string): Promise<void> {
+    await this.#disk.makeFolder(folder);
+    await this.#disk.sync(dirname(folder));
+  }
+
+  /** Takes away what was staged for a deed that was not done, unless the journal is of another attempt by now. */
   async #clean(path: string, key: string, entry: Entry | undefined): Promise<void> {
-    // First it is written that it was not done: what was staged and is gone would say that it was.
+    if (!(await this.#isLast(path, key, entry))) return;
+    // First it is written that it was not done: once what was staged is gone, that could be in doubt.
     if (entry?.state === 'ready') await this.#journal.write({ ...entry, state: 'making' });
     await this.#disk.remove(stagedAt(path, key));
     if (entry !== undefined) await this.#removeMade(entry);
-    await this.#journal.forget(path, key);
+    // Asked again: who stood still meanwhile may go on when another has taken over, and has done it.
+    if (await this.#isLast(path, key, entry)) await this.#journal.forget(path, key);
+  }
+
+  /** Whether no other attempt has written of it since. */
+  async #isLast(path: string, key: string, entry: Entry | undefined): Promise<boolean> {
+    const now = await this.#journal.read(path, key);
+    return now === undefined || (entry !== undefined && now.attempt === entry.attempt);
   }
 
   async #removeMade({ made }: Entry): Promise<void> {
@@ -254,6 +319,11 @@ export class Acts {
   }
 }
 
+/** Before each step that leaves something: whoever has taken over from a late call may have left something there, too. */
+function checkTime(path: string, signal: AbortSignal): void {
+  if (signal.aborted) throw tooLate(path);
+}
+
 function tooLate(path: string): DidNothing {
   return new DidNothing(`it was too late to change ${path}`);
 }
@@ -273,6 +343,21 @@ function besides(path: string, key: string, what: string): string {
 
 function traceOf({ bytes, mode }: { readonly bytes: Buffer; readonly mode: number }): Trace {
   return { hash: hashOf(bytes), mode };
+}
+
+function noteOf(file: FileSeen): Trace {
+  return { ...traceOf(file), id: file.id, ...(file.owner === undefined ? {} : { owner: file.owner }) };
+}
+
+/** As it was, or as it is made again. */
+function isPutBack(seen: Seen, before: Trace | null): boolean {
+  if (before === null || isAs(seen, before)) return isAs(seen, before);
+  return isAs(seen, { ...before, mode: modeFor(seen, before) });
+}
+
+/** The mode of what is made again, by whose file it is now. */
+function modeFor(seen: Seen, { mode, owner }: Trace): number {
+  return seen.is === 'file' && seen.owner !== undefined && seen.owner === owner ? mode : permissionsOf(mode);
 }
 
 function isAs(seen: Seen, trace: Trace | null): boolean {

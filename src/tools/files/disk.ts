@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DidNothing } from '#effects';
@@ -9,8 +9,10 @@ export interface FileSeen {
   readonly is: 'file';
   readonly bytes: Buffer;
   readonly mode: number;
-  /** Which file it is, whatever its name. */
+  /** Which file it is, whatever its name. A file that is made when it has gone has another one. */
   readonly id: string;
+  /** Whose it is: user and group. */
+  readonly owner?: string;
   /** How many names it has. */
   readonly links: number;
 }
@@ -123,12 +125,24 @@ async function look(path: string, place: string, bytesMax: number): Promise<Seen
     bytes: await handle.readFile(),
     mode: Number(stat.mode & 0o7777n),
     id: idOf(stat),
+    owner: `${stat.uid}:${stat.gid}`,
     links: Number(stat.nlink),
   };
 }
 
-function idOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
-  return `${dev}:${ino}`;
+/** With when it was made: the number of a file that has gone is given to the next one that is made. */
+function idOf({ dev, ino, birthtimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${birthtimeNs}`;
+}
+
+/** The number of a file alone: all that earlier versions have noted, and all that stays where a system knows no time of birth. */
+export function numberOf(id: string): string {
+  return id.split(':', 2).join(':');
+}
+
+/** Whether it is one file, as far as what was noted of it tells. */
+export function isSame(id: string, noted: string): boolean {
+  return id === noted || (numberOf(noted) === noted && numberOf(id) === noted);
 }
 
 async function namesIn(place: string): Promise<Named[]> {

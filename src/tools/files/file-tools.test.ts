@@ -1,4 +1,15 @@
-import { chmodSync, linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Call, Delivery, Tool } from '#effects';
@@ -68,6 +79,11 @@ function dying(which: (step: string, path: string) => boolean, when: 'before' | 
           return answer;
         },
     });
+}
+
+/** A disk that does nothing any more after such a step at a path. */
+function dyingAt(step: string, path: string): (disk: Disk) => Disk {
+  return dying((each, at) => each === step && at === path, 'after');
 }
 
 describe('in a transaction', () => {
@@ -211,6 +227,14 @@ describe('a path', () => {
     expect(() => of('write').parse({ path, content: '' })).toThrow(why);
   });
 
+  test('with a name that no file can have is refused', () => {
+    const { of } = calling(folder());
+    const parse = (path: string) => () => of('write').parse({ path, content: '' });
+    const most = '\u00e9'.repeat(127);
+    expect(parse(`new/${most}x`)).not.toThrow();
+    for (const path of [`new/${most}xx`, `${most}xx/new`]) expect(parse(path)).toThrow(/more than 255 bytes/);
+  });
+
   test('of a link itself is no file to delete or move', () => {
     const root = folder({ a: '' });
     symlinkSync('a', join(root, 'link'));
@@ -260,6 +284,29 @@ describe('a path', () => {
     expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('outside');
     await expect(run('write', { path: 'dir/a.txt', content: '' })).rejects.toThrow(/leads out/);
   });
+});
+
+test('a mode by which its owner may not read it is refused', () => {
+  const { of } = calling(folder());
+  const parse = (mode: number) => () => of('write').parse({ path: 'a', content: '', mode });
+  for (const mode of [0, 0o200, 0o377]) expect(parse(mode)).toThrow(/has to let its owner read/);
+  expect(parse(0o400)).not.toThrow();
+});
+
+test('a list of very many names is cut', async () => {
+  const names = Array.from({ length: 130_000 }, (_, i) => ({ name: String(i), is: 'file' as const }));
+  const root = folder({ 'many/x': '' });
+  const disk = (real: Disk): Disk => ({
+    ...real,
+    names: async (path) => (path === join(root, 'many') ? names : real.names(path)),
+  });
+  const listed: any = await calling(root, 'buffered', disk).run('list', { recursive: true });
+  expect(listed).toMatchObject({ isCut: true, entries: { length: 10_000 } });
+  expect(listed.entries.slice(0, 3)).toEqual([
+    { path: 'many', is: 'folder' },
+    { path: 'many/0', is: 'file' },
+    { path: 'many/1', is: 'file' },
+  ]);
 });
 
 describe('what was done at once', () => {
@@ -423,6 +470,162 @@ describe('what was done at once', () => {
     await expect(calling(root).ask('delete', { path: 'c' })).rejects.toThrow(/Nobody can tell/);
   });
 
+  test.each([
+    ['that has the same bytes', 'precious', (id: string) => id],
+    ['where no time of birth was noted', 'theirs', shortOf],
+    ['too large to be looked at', 'x'.repeat(1_001), shortOf],
+  ])('is neither done again nor forgotten for a file of the same number %s', async (_, theirs, noted) => {
+    const root = folder({ c: 'precious' });
+    const first = calling(root, 'externalised', dyingAt('remove', join(root, 'c')));
+    await expect(first.run('delete', { path: 'c' })).rejects.toThrow(/ended/);
+    put(root, 'c', theirs);
+    const { dev, ino } = statSync(join(root, 'c'));
+    amend(root, 'delete.json', ({ before, ...rest }) => {
+      const born = before.id.split(':')[2];
+      return { ...rest, before: { ...before, id: noted(`${dev}:${ino}:${born}`) } };
+    });
+    const { ask, run } = calling(root);
+    await expect(ask('delete', { path: 'c' })).rejects.toThrow(/Nobody can tell/);
+    await expect(run('delete', { path: 'c' })).rejects.toThrow(/Nobody can tell/);
+    expect(listing(root)).toEqual({ c: `644 ${theirs}` });
+    expect(kept(root)).toEqual(['delete.before', 'delete.json']);
+  });
+
+  test.each([
+    ['delete', { path: 'c' }, 'before'],
+    ['delete', { path: 'c' }, 'after'],
+    ['move', { from: 'c', to: 'd' }, 'before'],
+    ['move', { from: 'c', to: 'd' }, 'after'],
+  ] as const)('%s %j is understood as an earlier version noted it, with a crash %s it', async (name, input, when) => {
+    const root = folder({ c: 'c' });
+    const dies = dying((step, path) => /^(remove|rename)$/.test(step) && path === join(root, 'c'), when);
+    await expect(calling(root, 'externalised', dies).run(name, input)).rejects.toThrow(/ended/);
+    amend(root, `${name}.json`, ({ attempt: _, before, ...rest }) => {
+      const { hash, mode, id } = before;
+      return { ...rest, before: { hash, mode, id: shortOf(id) } };
+    });
+    const { ask, undo } = calling(root);
+    expect(await ask(name, input)).toMatchObject({ happened: when === 'after' });
+    if (when === 'after') expect(await undo(name, input)).toEqual({ undone: 'all' });
+    expect(listing(root)).toEqual({ c: '644 c' });
+  });
+
+  describe('and of which somebody took away what was staged', () => {
+    const input = { path: 'a', content: 'new' };
+    async function cleanedAway(files: Readonly<Record<string, string>>): Promise<string> {
+      const root = folder(files);
+      const dies = dying((step, path) => step === 'rename' && path.endsWith('.staged'), 'before');
+      await expect(calling(root, 'externalised', dies).run('write', input)).rejects.toThrow(/ended/);
+      for (const name of readdirSync(root)) if (name.endsWith('.staged')) rmSync(join(root, name));
+      return root;
+    }
+
+    test.each([[{ a: 'old' }], [{}]])('was not done where all is as it was: %j', async (files) => {
+      const root = await cleanedAway(files);
+      const before = listing(root);
+      const { ask, run } = calling(root);
+      expect(await ask('write', input)).toEqual({ happened: false });
+      expect(listing(root)).toEqual(before);
+      await run('write', input);
+      expect(listing(root)).toEqual({ a: '644 new' });
+    });
+
+    test('is not told for sure where somebody has changed the file', async () => {
+      const root = await cleanedAway({ a: 'old' });
+      put(root, 'a', 'theirs');
+      const { ask, undo } = calling(root);
+      await expect(ask('write', input)).rejects.toThrow(/Nobody can tell/);
+      expect(await undo('write', input)).toMatchObject({ undone: 'partly' });
+      expect(listing(root)).toEqual({ a: '644 theirs' });
+    });
+  });
+
+  test('has no bits but those of permissions', async () => {
+    const root = folder({ b: 'b' });
+    put(root, 'a', 'old', 0o6755);
+    chmodSync(join(root, 'b'), 0o4711);
+    const { run } = calling(root);
+    expect(await run('write', { path: 'a', content: 'new' })).toMatchObject({ mode: 0o755 });
+    await run('edit', { path: 'b', edits: [{ old: 'b', new: 'c' }] });
+    expect(listing(root)).toEqual({ a: '755 new', b: '711 c' });
+  });
+
+  test.each([
+    ['write', { path: 'a', content: 'new' }],
+    ['delete', { path: 'a' }],
+  ])(
+    '%s is undone without the bits by which a file acts for its owner, where that was another one',
+    async (name, input) => {
+      const root = folder();
+      put(root, 'a', 'old', 0o4755);
+      const theirs = (disk: Disk): Disk => ({
+        ...disk,
+        look: async (path) => {
+          const seen = await disk.look(path);
+          return seen.is === 'file' && seen.mode === 0o4755 ? { ...seen, owner: '12345:12345' } : seen;
+        },
+      });
+      const { run, undo } = calling(root, 'externalised', theirs);
+      await run(name, input);
+      for (let again = 0; again < 2; again++) expect(await undo(name, input)).toEqual({ undone: 'all' });
+      expect(listing(root)).toEqual({ a: '755 old' });
+    },
+  );
+
+  test.each([
+    ['delete', { path: 'c' }],
+    ['write', { path: 'c', content: 'new' }],
+  ])('%s is not forgotten by a call that stood still while another took over', async (name, input) => {
+    const root = folder({ c: 'precious' });
+    const [still, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const stops = (disk: Disk): Disk => ({
+      ...disk,
+      remove: async (path) => {
+        still.resolve();
+        await goOn.promise;
+        return disk.remove(path);
+      },
+    });
+    const lease = new AbortController();
+    const { of } = calling(root, 'externalised', stops);
+    const late = of(name).spec.execute(of(name).parse(input), { key: name, epoch: 1, signal: lease.signal }, []);
+    await still.promise;
+    lease.abort();
+    const { ask, run, undo } = calling(root);
+    expect(await ask(name, input)).toEqual({ happened: false });
+    await run(name, input);
+    goOn.resolve();
+    await expect(late).rejects.toThrow(/too late/);
+    expect(await undo(name, input)).toEqual({ undone: 'all' });
+    expect(listing(root)).toEqual({ c: '644 precious' });
+  });
+
+  test.each([
+    ['delete', { path: 'd/f' }],
+    ['move', { from: 'd/f', to: 'g' }],
+  ])('%s is undone for good, with the folders that are made again for it', async (name, input) => {
+    const root = folder({ 'd/f': 'f' });
+    const steps: string[] = [];
+    const told = (disk: Disk): Disk => ({
+      ...disk,
+      sync: async (path) => {
+        steps.push(`sync ${path}`);
+        return disk.sync(path);
+      },
+      makeFolder: async (path) => {
+        steps.push(`make ${path}`);
+        return disk.makeFolder(path);
+      },
+    });
+    const { run, undo } = calling(root, 'externalised', told);
+    await run(name, input);
+    rmSync(join(root, 'd'), { recursive: true });
+    steps.length = 0;
+    expect(await undo(name, input)).toEqual({ undone: 'all' });
+    const madeAt = steps.indexOf(`make ${join(root, 'd')}`);
+    expect(steps[madeAt + 1]).toBe(`sync ${root}`);
+  });
+
   test('is kept until a later transaction acts there, and no longer', async () => {
     const root = folder({ a: '0' });
     const { run, undo } = calling(root);
@@ -498,6 +701,18 @@ test('what could not be put back is given to mitigate', async () => {
   expect(asked).toMatchObject([[path, { path, why: 'somebody has changed it since' }]]);
   expect(listing(root)).toEqual({ a: '644 theirs' });
 });
+
+/** Which file it is, as earlier versions have written it. */
+function shortOf(id: string): string {
+  return id.split(':').slice(0, 2).join(':');
+}
+
+/** Writes an entry of the journal anew. */
+function amend(root: string, name: string, change: (entry: any) => unknown): void {
+  const path = Object.keys(listing(join(root, '.assize'))).find((each) => each.endsWith(`/${name}`))!;
+  const entry = JSON.parse(readFileSync(join(root, '.assize', path), 'utf8'));
+  writeFileSync(join(root, '.assize', path), JSON.stringify(change(entry)));
+}
 
 function kept(root: string): string[] {
   const all = listing(join(root, '.assize'));

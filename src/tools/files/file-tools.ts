@@ -16,7 +16,7 @@ import { Acts } from './acts.ts';
 import { type Disk, diskAt, type Seen } from './disk.ts';
 import { Journal } from './journal.ts';
 import { hashOf, type Operation, resultOf, textOf } from './operations.ts';
-import { canonical, type Root, rootAt, scopeOf } from './root.ts';
+import { canBe, canonical, NAME_BYTES_MAX, type Root, rootAt, scopeOf } from './root.ts';
 import { View } from './view.ts';
 
 export interface FileToolsOptions {
@@ -131,14 +131,21 @@ class Files {
       .max(4096)
       .transform((given, context) => {
         const found = canonical(this.root, given, last);
-        if ('path' in found) return found.path;
-        context.addIssue({ code: 'custom', message: `${JSON.stringify(given)}: ${found.problem}` });
+        if ('path' in found && canBe(this.root, found.path)) return found.path;
+        const problem = 'problem' in found ? found.problem : `it has a name of more than ${NAME_BYTES_MAX} bytes`;
+        context.addIssue({ code: 'custom', message: `${JSON.stringify(given)}: ${problem}` });
         return z.NEVER;
       });
   }
 }
 
 const HASH = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256, in lower-case hex');
+/** What its owner can't read, these tools can't look at again, to tell what became of it or to undo it. */
+const MODE = z
+  .int()
+  .min(0)
+  .max(0o777)
+  .refine((mode) => (mode & 0o400) !== 0, 'it has to let its owner read (0o400)');
 const ENCODING = z.enum(['utf8', 'base64']);
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -177,7 +184,7 @@ function writers(files: Files, delivery: Delivery): Tool[] {
             path: files.path(),
             content: z.string(),
             encoding: ENCODING.optional(),
-            mode: z.int().min(0).max(0o777).optional(),
+            mode: MODE.optional(),
             ifHash: HASH.nullable().optional().describe('only while it has this hash; null: only while there is none'),
           })
           .refine(({ content, encoding }) => encoding !== 'base64' || BASE64.test(content), 'its content is no base64'),
@@ -293,13 +300,14 @@ async function list(view: View, path: string, recursive: boolean): Promise<Json>
   const top = await view.names(path);
   if (top === undefined) throw new DidNothing(`there is no folder ${path}`, { final: true });
   const found: { path: string; is: string }[] = [];
-  const queue = top.map((each) => ({ ...each, path: each.name }));
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+  // The next one last.
+  const left = top.map((each) => ({ ...each, path: each.name })).reverse();
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (found.length === NAMES_MAX) return { path, entries: found, isCut: true };
     found.push({ path: next.path, is: next.is });
     if (!recursive || next.is !== 'folder') continue;
     const inside = (await view.names(join(path, next.path))) ?? [];
-    queue.unshift(...inside.map((each) => ({ ...each, path: `${next!.path}/${each.name}` })));
+    for (const each of inside.toReversed()) left.push({ ...each, path: `${next.path}/${each.name}` });
   }
   return { path, entries: found, isCut: false };
 }

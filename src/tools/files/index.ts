@@ -5,7 +5,8 @@
  * bytes and the mode that it had, or is not there if it was not; it is only undone while it stands as it was left; after a crash
  * the journal tells whether a thing was done, or says that nobody can tell. One file has one path and one scope, whatever `..`,
  * links and, where the file system takes them for the same, case and Unicode form it is named by. What is refused is refused by the
- * plan, before the commit, as far as it stands there then.
+ * plan, before the commit, as far as it stands there then. New bytes never act for an owner (setuid and the like), and what was there
+ * before does so again only where its owner is the same.
  *
  * Never: follows a symbolic link that was not there when the call was claimed; touches anything outside of its root, or a file
  * with a second name (a hard link), or a folder that it did not make; keeps owner, times or extended attributes of what it

@@ -8,12 +8,16 @@ export interface Trace {
   readonly hash: string;
   readonly mode: number;
   readonly id?: string;
+  /** Whose it is, where that is known. */
+  readonly owner?: string;
 }
 
 /** What is kept of one effect. A member that may be absent is null, as in all that is stored. */
 export interface Entry {
   readonly format: 1;
   readonly key: string;
+  /** Which attempt has written it, so that no other one takes it away. Absent in what earlier versions wrote. */
+  readonly attempt?: string;
   /** Of the transaction; null where nobody said. */
   readonly epoch: number | null;
   /** `making`: folders for it are made. `ready`: it may have been done. `done`: it was. `undoing`: it was, and is undone. */

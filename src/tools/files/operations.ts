@@ -64,10 +64,10 @@ async function decide(operation: Operation, look: (path: string) => Promise<Seen
   checkHash(path, before, ifHash);
   switch (operation.do) {
     case 'write':
-      return [{ path, before, after: { bytes: operation.bytes, mode: operation.mode ?? before?.mode ?? MODE } }];
+      return [{ path, before, after: contents(operation.bytes, operation.mode ?? before?.mode ?? MODE) }];
     case 'edit': {
       const file = present(path, before);
-      return [{ path, before, after: { bytes: edited(path, file.bytes, operation.edits), mode: file.mode } }];
+      return [{ path, before, after: contents(edited(path, file.bytes, operation.edits), file.mode) }];
     }
     case 'delete':
       return [{ path, before: present(path, before), after: undefined }];
@@ -81,6 +81,15 @@ async function decide(operation: Operation, look: (path: string) => Promise<Seen
       ];
     }
   }
+}
+
+/** New ones have the bits of permissions only: by the others a file acts for its owner, who has not seen these bytes. */
+function contents(bytes: Buffer, mode: number): Contents {
+  return { bytes, mode: permissionsOf(mode) };
+}
+
+export function permissionsOf(mode: number): number {
+  return mode & 0o777;
 }
 
 /** What the caller is answered of it. */

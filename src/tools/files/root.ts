@@ -1,4 +1,15 @@
-import { closeSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { segment } from '#authority';
 import { form, requireForm } from '#canon';
@@ -27,7 +38,7 @@ export function rootAt(given: string): Root {
     const own = join(path, OWN);
     makeOwn(own);
     if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link; remove that`);
-    return { path, foldsCase: isOne(own, join(path, OWN.toUpperCase())), foldsForm: foldsForm(own) };
+    return { path, ...foldsAt(own) };
   } catch (error) {
     if (error instanceof EffectError) throw error;
     throw unusable(given, (error as Error).message, error);
@@ -57,9 +68,22 @@ export function canonical(root: Root, given: string, last: 'followed' | 'itself'
   const { path } = walked;
   const below = path === root.path ? [] : namesBelow(root, path);
   if (below === undefined) return { problem: `it leads out of ${root.path}` };
-  if (below.some((name) => name.toLowerCase().startsWith(OWN)))
+  if (below.some((name) => isOwn(root, name)))
     return { problem: `names that begin with ${OWN} are kept for the tools themselves` };
   return { path };
+}
+
+/** Whether a name is, or may be where names fold, one of this adapter's own. */
+export function isOwn(root: Root, name: string): boolean {
+  if (!root.foldsCase && !root.foldsForm) return name.toLowerCase().startsWith(OWN);
+  // By more than any file system folds: at worst, a name is refused that could have been had.
+  const seen = name.replace(IGNORED, '').normalize('NFKC');
+  return seen.toUpperCase().toLowerCase().startsWith(OWN);
+}
+
+/** Whether a file system has such a path. It says so itself only of a folder that is there, and not of one that is still to be made. */
+export function canBe(root: Root, path: string): boolean {
+  return namesBelow(root, path)?.every((name) => Buffer.byteLength(name) <= NAME_BYTES_MAX) ?? true;
 }
 
 /** Names from the root down; undefined for what is not below. */
@@ -86,6 +110,12 @@ export function scopeOf(root: Root, path: string): string {
       .join('/')
   );
 }
+
+/** Characters that some file systems leave out where they compare names. */
+const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** Of one name, on all file systems that are in use. */
+export const NAME_BYTES_MAX = 255;
 
 /** Links that are followed in one path, as Linux does. */
 const LINKS_MAX = 40;
@@ -125,17 +155,40 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-function foldsForm(own: string): boolean {
-  const probe = join(own, 'probe-\u00e9');
-  closeSync(openSync(probe, 'w'));
-  const folds = isOne(probe, join(own, 'probe-e\u0301'));
-  rmSync(probe);
-  return folds;
+type Folds = Pick<Root, 'foldsCase' | 'foldsForm'>;
+
+/** What was found out, by the folder that it was found out in: that does not change, and finding it out writes there. */
+const FOLDS = new Map<string, Folds>();
+
+function foldsAt(own: string): Folds {
+  const { dev, ino } = lstatSync(own);
+  const place = `${dev}:${ino}:${own}`;
+  const known = FOLDS.get(place);
+  if (known !== undefined) return known;
+  const found = { foldsCase: isOne(own, join(dirname(own), OWN.toUpperCase())), foldsForm: foldsForm(own) };
+  FOLDS.set(place, found);
+  return found;
 }
 
+function foldsForm(own: string): boolean {
+  // Nobody can have put a link or a pipe at a name that nobody knows, and no other process looks at the root with it.
+  const name = randomUUID();
+  const probe = join(own, `${name}-\u00e9`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  closeSync(openSync(probe, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
+  try {
+    return isOne(probe, join(own, `${name}-e\u0301`));
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+/** Not by where a link leads: that is another name, which tells nothing of how names fold. */
 function isOne(left: string, right: string): boolean {
-  const other = statSync(right, { throwIfNoEntry: false });
-  return other !== undefined && other.ino === statSync(left).ino;
+  const other = lstatSync(right, { throwIfNoEntry: false });
+  if (other === undefined) return false;
+  const { dev, ino } = lstatSync(left);
+  return other.dev === dev && other.ino === ino;
 }
 
 function unusable(given: string, why: string, cause?: unknown): EffectError {

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Disk, Named, Seen } from './disk.ts';
 import { type Change, changesOf, type Operation, refused } from './operations.ts';
-import { identity, namesBelow, OWN, type Root } from './root.ts';
+import { identity, isOwn, namesBelow, type Root } from './root.ts';
 
 /** Files as they will be when what is planned was done: what stands on the disk, and the plans over it. */
 export class View {
@@ -45,7 +45,7 @@ export class View {
     const onDisk = isNew ? undefined : await this.#disk.names(folder);
     const known = new Map<string, Named>();
     for (const each of onDisk ?? [])
-      if (!each.name.toLowerCase().startsWith(OWN)) known.set(identity(this.#root, join(folder, each.name)), each);
+      if (!isOwn(this.#root, each.name)) known.set(identity(this.#root, join(folder, each.name)), each);
     let isFolder = onDisk !== undefined || this.#at(folder)?.is === 'folder';
     for (const [key, { path, seen }] of this.#planned) {
       if (dirname(key) !== identity(this.#root, folder)) continue;
