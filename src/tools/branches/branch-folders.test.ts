@@ -1,13 +1,17 @@
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -20,6 +24,7 @@ import { cases } from '../../../tests/support/cases.ts';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { copyHeld, holding, namesAt } from './held.ts';
 import { BranchFolders, type BranchFoldersOptions } from './index.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -43,8 +48,8 @@ async function stage(options: Partial<BranchFoldersOptions> = {}, delivery: Deli
   const tools = [...fileTools({ root, delivery }), ...folders.tools];
   const assize = runtimeOver(new MemoryStore(), [tally], { tools, pause: async () => undefined });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const transact = (body: (tx: any) => Promise<unknown>, writ = writFor('alice')) =>
-    trajectory.transaction({ writ, writes: [`fs:${root}/**`], retries: 0 }, async (tx) => {
+  const transact = (body: (tx: any) => Promise<unknown>, writ = writFor('alice'), rest: object = {}) =>
+    trajectory.transaction({ writ, writes: [`fs:${root}/**`], retries: 0, ...rest }, async (tx) => {
       const value = await body(tx);
       tx.propose(COUNT);
       return value;
@@ -440,7 +445,7 @@ describe('a copy', () => {
         () => 0,
       ),
     );
-    const [, pid, began, space] = /^1-0-(\d+)-(\d*)-(.{8})$/.exec(id)!;
+    const [, pid, began, space] = /^1-[0-9a-f]{16}-(\d+)-(\d*)-(.{8})$/.exec(id)!;
     const ended = [`1-0-${pid}-${began}0-${space}`, `2-7-4194305-1-${space}`];
     const others = [`3-0-4194305-1-${space === '00000000' ? '1' : '0'}0000000`, 'notes'];
     for (const name of [id, ...ended, ...others])
@@ -462,6 +467,209 @@ describe('a copy', () => {
     const noRun = writFor('alice', { actions: ['count', 'files.copy', 'files.write'] });
     expect(await errorOf(transact(run, noRun))).toMatchObject({ code: 'not_authorised' });
     expect(copies()).toEqual([]);
+  });
+});
+
+/** A name that is no text, in a folder. */
+const oddName = (folder: string): Buffer => Buffer.concat([Buffer.from(`${folder}/odd`), Buffer.from([0xff])]);
+
+/** What one branch writes. */
+const writes = (path: string, text: string) => async (_: unknown, folder: any) => {
+  await folder.write(path, text);
+  return text;
+};
+
+describe('several who branch one folder in one process', () => {
+  test('have copies of their own: none takes away another’s', async () => {
+    put(root, 'a', 'old');
+    const [one, two] = [await stage(), await stage()];
+    await one.transact((tx) =>
+      one.folders.speculate(
+        tx,
+        [
+          async (_: unknown, folder) => {
+            await folder.write('a', 'long work');
+            const other = await two.transact((inner) => two.folders.speculate(inner, [writes('b', 'x')], () => 0));
+            expect(other.ruling.ruling).toBe('committed');
+            expect(String(await folder.read('a'))).toBe('long work');
+          },
+        ],
+        () => 0,
+      ),
+    );
+    expect([listing(root), copies()]).toEqual([{ a: '644 long work', b: '644 x' }, []]);
+  });
+});
+
+describe('where reads are asked again at the gate', () => {
+  const ways: [string, object][] = [
+    ['optimistic', { reading: 'optimistic' }],
+    ['late', { epoch: 'late' }],
+  ];
+  const tried = async (_: unknown, folder: any): Promise<string> =>
+    (await folder.run(['/bin/sh', '-c', 'echo new > a; echo ran'])).stdout;
+
+  test.each(ways)('%s: it commits with what was tried, and no copy is left', async (_, rest) => {
+    put(root, 'a', 'old');
+    const { folders, transact } = await stage();
+    const nested = (tx: any, folder: any) => folder.speculate(tx, [tried, tried], () => 1);
+    const outcome = await transact((tx) => folders.speculate(tx, [nested], () => 0), undefined, rest);
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'ran\n' });
+    expect([listing(root), copies()]).toEqual([{ a: '644 new\n' }, []]);
+  });
+
+  test.each(ways)('%s: it begins anew where the folder is another by then', async (_, rest) => {
+    put(root, 'a', 'old');
+    const { folders, transact } = await stage();
+    let times = 0;
+    const outcome = await transact(
+      async (tx) => {
+        await folders.speculate(tx, [tried], () => 0);
+        put(root, 'b', 'theirs');
+        return ++times;
+      },
+      undefined,
+      { ...rest, retries: 1 },
+    );
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 2 });
+    expect([listing(root), copies()]).toEqual([{ a: '644 new\n', b: '644 theirs' }, []]);
+  });
+});
+
+test('what is planned where nothing is copied stays planned, and is in no copy', async () => {
+  for (const name of ['edited', 'deleted', 'moved']) put(root, `vendor/${name}`, 'old');
+  const { folders, transact } = await stage({ leaveOut: ['vendor'] });
+  await transact(async (tx) => {
+    await tx.call('files.edit', { path: 'vendor/edited', edits: [{ old: 'old', new: 'new' }] });
+    await tx.call('files.delete', { path: 'vendor/deleted' });
+    await tx.call('files.move', { from: 'vendor/moved', to: 'a' });
+    await folders.speculate(
+      tx,
+      [
+        async (_: unknown, folder) => {
+          expect(readdirSync(folder.path)).toEqual(['a']);
+          await folder.write('a', `${await folder.read('a')} and more`);
+        },
+      ],
+      () => 0,
+    );
+  });
+  expect(listing(root)).toEqual({ a: '644 old and more', 'vendor/': '', 'vendor/edited': '644 new' });
+});
+
+test('a folder with a name that is no UTF-8 is not copied, and the name is told', async () => {
+  writeFileSync(oddName(root), '');
+  const { folders, transact } = await stage();
+  const error = await errorOf(transact((tx) => folders.speculate(tx, [() => 0], () => 0)));
+  expect(error).toMatchObject({ code: 'tool_failed' });
+  expect(error.message).toContain(`${root}/odd\ufffd has a name that is no UTF-8`);
+  expect(copies()).toEqual([]);
+});
+
+describe('copies are taken away', () => {
+  /** Root may write where nobody else may. */
+  function asNobody(): void {
+    if (process.getuid!() !== 0) return;
+    for (const folder of [dirname(root), root]) chownSync(folder, 65_534, 65_534);
+    process.seteuid!(65_534);
+    onTestFinished(() => process.seteuid!(0));
+  }
+
+  /** A process group that can't be ended; nobody else is there. */
+  function withGroup(pid: number): void {
+    const kill = vi.spyOn(process, 'kill').mockImplementation((asked) => {
+      throw Object.assign(new Error('it is not so'), { code: asked === -pid ? 'EPERM' : 'ESRCH' });
+    });
+    onTestFinished(() => kill.mockRestore());
+  }
+
+  test('also with what nobody may write to, whatever its names are', async () => {
+    asNobody();
+    const { folders, transact } = await stage();
+    const shut = (_: unknown, { path }: { readonly path: string }): void => {
+      mkdirSync(join(path, 'd'));
+      writeFileSync(oddName(join(path, 'd')), '');
+      chmodSync(join(path, 'd'), 0o500);
+    };
+    await transact((tx) => folders.speculate(tx, [writes('a', 'new'), shut as any], () => 0));
+    expect([listing(root), copies()]).toEqual([{ a: '644 new' }, []]);
+  });
+
+  test('all but those that can’t be, which are told of', async () => {
+    withGroup(4_194_304);
+    const { folders, transact } = await stage();
+    const paths: string[] = [];
+    const body = (_: unknown, { path }: { readonly path: string }): void => {
+      // A command at work that is another user's.
+      if (paths.push(path) === 1) writeFileSync(join(dirname(path), '4194304.process'), '');
+    };
+    const error = await errorOf(transact((tx) => folders.speculate(tx, [body, body], () => undefined)));
+    const left = basename(dirname(paths[0]!));
+    expect(error).toMatchObject({ code: 'tool_failed', message: expect.stringContaining(left) });
+    expect(copies()).toEqual([left]);
+  });
+
+  test('whatever else ends in .process there: no process of another is ended', async () => {
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+    onTestFinished(() => kill.mockRestore());
+    const { folders, transact } = await stage();
+    const body = (_: unknown, { path }: { readonly path: string }): void => {
+      for (const name of ['0', '1', '-1', 'x', '', '01', '1e3', '99999999999'])
+        writeFileSync(join(dirname(path), `${name}.process`), '');
+    };
+    await transact((tx) => folders.speculate(tx, [body], () => 0));
+    expect([kill.mock.calls.filter(([, signal]) => signal !== 0), copies()]).toEqual([[], []]);
+  });
+
+  test('of a process that has ended, all but those that can’t be, which keep nobody from branching', async () => {
+    const { folders, transact } = await stage();
+    let id = '';
+    const body = (_: unknown, { path }: { readonly path: string }): void => {
+      id = basename(dirname(path));
+    };
+    await transact((tx) => folders.speculate(tx, [body], () => 0));
+    const space = id.slice(-8);
+    const [stuck, other] = [`1-0-4194305-1-${space}`, `2-0-4194305-1-${space}`];
+    const home = join(dirname(root), '.assize-branches/root');
+    mkdirSync(join(home, stuck), { recursive: true });
+    writeFileSync(join(home, stuck, '4194304.process'), '');
+    mkdirSync(join(home, other, 'tree'), { recursive: true });
+    withGroup(4_194_304);
+    const next = await stage();
+    expect(await errorOf(next.folders.sweep())).toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringContaining(stuck),
+    });
+    await next.transact((tx) => next.folders.speculate(tx, [writes('a', 'new')], () => 0));
+    expect([listing(root), copies()]).toEqual([{ a: '644 new' }, [stuck]]);
+  });
+});
+
+describe('what stands at a path while it is copied', () => {
+  test('is what was opened there, whoever puts a link in its place', async () => {
+    put(root, 'file', 'inside');
+    put(root, 'folder/a', 'inside');
+    const outside = join(dirname(root), 'outside');
+    put(outside, 'a', 'secret');
+    const swap = (name: string, to: string): void => {
+      renameSync(join(root, name), join(root, `${name}.moved`));
+      symlinkSync(to, join(root, name));
+    };
+    const target = join(dirname(root), 'target');
+    await holding(join(root, 'file'), 'file', async (held) => {
+      swap('file', join(outside, 'a'));
+      await copyHeld(held as any, target);
+    });
+    expect(readFileSync(target, 'utf8')).toBe('inside');
+    await holding(join(root, 'folder'), 'folder', async (held) => {
+      swap('folder', outside);
+      const { place } = held as any;
+      expect(readFileSync(join(place, 'a'), 'utf8')).toBe('inside');
+      expect(await namesAt(place, 'folder')).toEqual(['a']);
+    });
+    await holding(join(root, 'file'), 'file', async (held) => {
+      expect(held).toEqual({ is: 'link', to: join(outside, 'a') });
+    });
   });
 });
 

@@ -3,10 +3,12 @@ import { z } from 'zod';
 import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
 import { type Disk, diskAt } from '../files/disk.ts';
 import { answered, operationOf } from '../files/file-tools.ts';
-import { changesOf, isFolder, type Operation } from '../files/operations.ts';
+import { isFolder } from '../files/operations.ts';
 import { canonical, OWN, type Root, rootAt, scopeOf } from '../files/root.ts';
+import { View } from '../files/view.ts';
 import { invalidTool, readOptions } from '../options.ts';
 import { type Ended, runCommand } from '../shell/run-command.ts';
+import { Answers } from './answers.ts';
 import { Copies, type Copy } from './copies.ts';
 import { type Contents, contentsOf, differences, type FileChange, hashOfContents } from './differences.ts';
 
@@ -78,7 +80,10 @@ export class BranchFolders {
   readonly #name: string;
   readonly #root: Root;
   readonly #copies: Copies;
+  readonly #answers = new Answers();
   readonly #run: Pick<BranchFoldersOptions, 'env' | 'outputMax'>;
+  /** How often copies were asked for. */
+  #asked = 0;
 
   /** @throws EffectError `invalid_tool` for a root that can't be used, and for an option that is misspelled */
   constructor(options: BranchFoldersOptions) {
@@ -108,9 +113,14 @@ export class BranchFolders {
     return this.#among(tx, undefined, branches, choose, ({ changes }, folder) => this.#takeOver(tx, folder, changes));
   }
 
-  /** Takes away what an earlier process left. Done by itself before the first copy is made. */
+  /**
+   * Takes away what an earlier process left. Done by itself before the first copy is made, which what can't be taken away does not keep
+   * from that.
+   *
+   * @throws EffectError `tool_failed` for what can't be taken away, when all else is
+   */
   sweep(): Promise<void> {
-    return this.#copies.sweep();
+    return worked(this.#name, () => this.#copies.sweep());
   }
 
   async #among<Tx extends Branching, T>(
@@ -123,7 +133,7 @@ export class BranchFolders {
     const ids = branches.length === 0 ? [] : await this.#made(tx, branches.length, of);
     const copies = ids.map((id) => this.#copies.get(id, epochOf(id)));
     try {
-      const before = copies[0] === undefined ? new Map() : await contentsOf(copies[0], this.#copies);
+      const before = copies[0] === undefined ? new Map() : await this.#contentsOf(copies[0]);
       const folderOf = new Map<Branched<T>, Copy>();
       const bodies = branches.map((body, i) => async (branch: Tx) => {
         const tried = await this.#tried(branch, copies[i]!, before, body);
@@ -134,12 +144,17 @@ export class BranchFolders {
       await take(won, folderOf.get(won)!);
       return won.value;
     } finally {
-      await this.#copies.remove(copies);
+      await worked(this.#name, () => this.#copies.remove(copies));
     }
   }
 
+  #contentsOf(copy: Copy): Promise<Contents> {
+    return worked(this.#name, () => contentsOf(copy, this.#copies));
+  }
+
   async #made(tx: Branching, count: number, of: Copy | undefined): Promise<readonly string[]> {
-    const input = of === undefined ? { count } : { count, of: of.id };
+    const nth = this.#asked++;
+    const input = of === undefined ? { count, nth } : { count, nth, of: of.id };
     return ((await tx.call(`${this.#name}.copy`, input)) as { copies: string[] }).copies;
   }
 
@@ -151,9 +166,10 @@ export class BranchFolders {
   ): Promise<Branched<T>> {
     // The same in a branch: the one that is chosen takes the place of its copy.
     const within: Within = (inner, bodies, choose) =>
-      this.#among(inner, folder, bodies, choose, (_, by) => this.#copies.replace(folder, by));
+      this.#among(inner, folder, bodies, choose, (_, by) => worked(this.#name, () => this.#copies.replace(folder, by)));
     const value = await body(tx, new BranchFolder(within, tx, this.#name, folder));
-    const changes = await worked(this.#name, async () => differences(before, await contentsOf(folder, this.#copies)));
+    const after = await this.#contentsOf(folder);
+    const changes = await worked(this.#name, async () => differences(before, after));
     return { value, changes };
   }
 
@@ -187,41 +203,59 @@ export class BranchFolders {
     return declareTool({
       name,
       description: 'Makes copies of the folder, for branches of the transaction to work in.',
-      input: z.strictObject({ count: z.int().min(1).max(COPIES_MAX), of: z.string().optional() }),
+      input: z.strictObject({ count: z.int().min(1).max(COPIES_MAX), of: z.string().optional(), nth: NTH }),
       class: 'read',
       sensitive,
       reads: ({ of }) => (of === undefined ? [`${scopeOf(this.#root, this.#root.path)}/**`] : []),
-      execute: ({ count, of }, { epoch }: Call, planned) =>
-        answered(name, async () => {
-          const made: Copy[] = [];
-          try {
-            const source = of === undefined ? undefined : this.#copies.get(of, epoch);
-            made.push(await this.#copies.make(epoch, source));
-            if (source === undefined) await this.#apply(made[0]!.root, planned);
-            // From the first, so that all are alike whoever writes to the folder meanwhile.
-            while (made.length < count) made.push(await this.#copies.make(epoch, made[0]));
-            const contents = await contentsOf(made[0]!, this.#copies);
-            return { copies: made.map(({ id }) => id), files: contents.size, hash: hashOfContents(contents) };
-          } catch (error) {
-            await this.#copies.remove(made);
-            throw error;
-          }
-        }),
+      execute: (input, call: Call, planned) => worked(this.#name, () => this.#copied(input, call, planned)),
     });
   }
 
-  /** What the transaction has planned for the folder is there in its copies. */
+  /** Asked again at the gate, it answers with the copies that it has made then, and with what it would copy now. */
+  async #copied(input: CopyInput, call: Call, planned: Planned): Promise<Copied> {
+    const { count, of } = input;
+    const first = input.nth === undefined ? undefined : this.#answers.of<Copied>(call, input);
+    if (first === undefined) {
+      const copied = await this.#copy(count, of, call.epoch, planned);
+      this.#answers.keep(call, input, copied);
+      return copied;
+    }
+    // What is in another copy is its branch's alone.
+    if (of !== undefined) return first;
+    const { copies, ...now } = await this.#copy(1, of, call.epoch, planned);
+    await this.#copies.remove(copies.map((id) => this.#copies.get(id, call.epoch)));
+    return { ...now, copies: first.copies };
+  }
+
+  async #copy(count: number, of: string | undefined, epoch: number | undefined, planned: Planned): Promise<Copied> {
+    const made: Copy[] = [];
+    try {
+      const source = of === undefined ? undefined : this.#copies.get(of, epoch);
+      made.push(await this.#copies.make(epoch, source));
+      if (source === undefined) await this.#apply(made[0]!.root, planned);
+      // From the first, so that all are alike whoever writes to the folder meanwhile.
+      while (made.length < count) made.push(await this.#copies.make(epoch, made[0]));
+      const contents = await contentsOf(made[0]!, this.#copies);
+      return { copies: made.map(({ id }) => id), files: contents.size, hash: hashOfContents(contents) };
+    } catch (error) {
+      await this.#copies.remove(made);
+      throw error;
+    }
+  }
+
+  /** What the transaction has planned for the folder is there in its copies, but for what is left out of them. */
   async #apply(copy: Root, planned: Planned): Promise<void> {
     const disk = diskAt(copy, BYTES_MAX);
-    const moved = (path: string): string => copy.path + path.slice(this.#root.path.length);
+    // Of the folder itself, as what is moved may come from where nothing is copied.
+    const view = new View(this.#root, diskAt(this.#root, BYTES_MAX), BYTES_MAX);
     for (const { tool, input } of planned) {
       const operation = operationOf(this.#name, tool, input);
       if (operation === undefined) continue;
-      const to = 'to' in operation ? { to: moved(operation.to) } : {};
-      const here = { ...operation, path: moved(operation.path), ...to } as Operation;
-      for (const { path, after } of await changesOf(here, (at) => disk.look(at), BYTES_MAX)) {
-        await disk.remove(path);
-        if (after !== undefined) await put(disk, copy, path, after.bytes, after.mode);
+      for (const { path, after } of await view.plan(operation)) {
+        if (!this.#copies.hasPath(path)) continue;
+        const moved = copy.path + path.slice(this.#root.path.length);
+        await disk.remove(moved);
+        if (after !== undefined) await put(disk, copy, moved, after.bytes, after.mode);
       }
     }
   }
@@ -231,20 +265,36 @@ export class BranchFolders {
     return declareTool({
       name,
       description: 'Runs a command in the copy of a folder that a branch works in.',
-      input: z.strictObject({ copy: z.string(), command: z.array(z.string()).min(1) }),
+      input: z.strictObject({ copy: z.string(), command: z.array(z.string()).min(1), nth: NTH }),
       // All that it changes is the copy, which is nobody else's.
       class: 'read',
       sensitive,
-      execute: ({ copy: id, command }, { epoch, signal }: Call) =>
-        answered(name, async () => {
-          const copy = this.#copies.get(id, epoch);
-          const { env = ENV, outputMax = OUTPUT_MAX } = this.#run;
-          const onStart = (pid: number): Promise<void> => this.#copies.began(copy, pid);
-          return runCommand({ argv: command, cwd: copy.root.path, env, outputMax, onStart }, signal);
-        }),
+      execute: (input, call: Call) => answered(name, () => this.#ran(input, call)),
     });
   }
+
+  /** Asked again at the gate, when its copy is gone, it answers what it did: by then `files.copy` has answered the same too. */
+  async #ran(input: RunInput, call: Call): Promise<Ran> {
+    const first = input.nth === undefined ? undefined : this.#answers.of<Ran>(call, input);
+    if (first !== undefined) return first;
+    const copy = this.#copies.get(input.copy, call.epoch);
+    const { env = ENV, outputMax = OUTPUT_MAX } = this.#run;
+    const onStart = (pid: number): Promise<void> => this.#copies.began(copy, pid);
+    const command = { argv: input.command, cwd: copy.root.path, env, outputMax, onStart };
+    const ran = { ...(await runCommand(command, call.signal)) };
+    this.#answers.keep(call, input, ran);
+    return ran;
+  }
 }
+
+/** Tells the calls of one place apart, where a part of the transaction is begun anew; without it, none is known to be asked again. */
+const NTH = z.int().min(0).optional();
+
+type CopyInput = { readonly count: number; readonly of?: string | undefined; readonly nth?: number | undefined };
+type Copied = { readonly copies: readonly string[]; readonly files: number; readonly hash: string };
+type RunInput = { readonly copy: string; readonly command: readonly string[]; readonly nth?: number | undefined };
+/** An `Ended`, as an answer. */
+type Ran = { readonly [Member in keyof Ended]: Ended[Member] };
 
 type Within = <Tx extends Branching, T>(
   tx: Tx,
@@ -258,6 +308,8 @@ export class BranchFolder {
   readonly #tx: Branching;
   readonly #name: string;
   readonly #copy: Copy;
+  /** How many commands were run. */
+  #ran = 0;
   /** How many files were begun beside those whose place they take. */
   #drafts = 0;
 
@@ -275,7 +327,7 @@ export class BranchFolder {
 
   /** Runs a program in it, with its arguments one by one. What it answers is an observation of the transaction. */
   run(command: readonly string[]): Promise<Ended> {
-    return this.#tx.call(`${this.#name}.run`, { copy: this.#copy.id, command });
+    return this.#tx.call(`${this.#name}.run`, { copy: this.#copy.id, command, nth: this.#ran++ });
   }
 
   /** Null where there is no file. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */

@@ -1,16 +1,18 @@
-import { constants, readlinkSync } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, open, readdir, readFile, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, symlink, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { hashText } from '#canon';
 import { DidNothing } from '#effects';
-import { canonical, OWN, type Root } from '../files/root.ts';
+import { canonical, namesBelow, OWN, type Root } from '../files/root.ts';
 import { endGroup } from '../shell/run-command.ts';
 import { beganAt } from '../shell/snapshot.ts';
+import { copyHeld, type Held, holding, namesAt } from './held.ts';
 
 /** A copy of a folder, of one transaction. */
 export interface Copy {
-  /** By the epoch of its transaction, and its process: `7-0-4242-…`. */
+  /** By the epoch of its transaction, a number of its own, and its process: `7-5f0c…-4242-…`. */
   readonly id: string;
   /** Where it stands: everything in it may be read and written by its branch alone. */
   readonly root: Root;
@@ -20,13 +22,13 @@ export interface Copy {
  * Copies of a folder, beside it, so that files share blocks with it where the file system can. They are named by their transaction
  * and their process. What a process has left that ended, its commands too, is taken away by the next before it makes its first;
  * what others have that are alive, or that this machine or container can't tell of, is theirs.
+ * Several of one process work beside one another.
  */
 export class Copies {
   readonly #root: Root;
   readonly #leaveOut: ReadonlySet<string>;
   readonly #home: string;
   readonly #live = new Map<string, Copy>();
-  #made = 0;
   #swept: Promise<void> | undefined;
 
   constructor(root: Root, leaveOut: readonly string[]) {
@@ -40,6 +42,11 @@ export class Copies {
     return !name.toLowerCase().startsWith(OWN) && !this.#leaveOut.has(name);
   }
 
+  /** Whether what stands at a path of the folder is copied. */
+  hasPath(path: string): boolean {
+    return namesBelow(this.#root, path)?.every((name) => this.has(name)) === true;
+  }
+
   /** @throws DidNothing where there is none of that name, in this transaction */
   get(id: string, epoch: number | undefined): Copy {
     const copy = this.#live.get(id);
@@ -49,10 +56,12 @@ export class Copies {
 
   /** A copy of the folder, or of another copy. @throws DidNothing where something in it can't be copied, naming it */
   async make(epoch: number | undefined, of?: Copy): Promise<Copy> {
-    await this.sweep();
-    const id = `${epoch ?? 0}-${this.#made++}-${OWNER}`;
-    // While a folder is copied, not even its own mode keeps others away.
-    await mkdir(join(this.#home, id), { recursive: true, mode: 0o700 });
+    // What can't be taken away is in nobody's way.
+    await this.sweep().catch(() => undefined);
+    const id = `${epoch ?? 0}-${randomBytes(8).toString('hex')}-${OWNER}`;
+    await mkdir(this.#home, { recursive: true, mode: 0o700 });
+    // While a folder is copied, not even its own mode keeps others away. One that is there already is somebody else's.
+    await mkdir(join(this.#home, id), { mode: 0o700 });
     const path = join(this.#home, id, TREE);
     const copy: Copy = { id, root: { ...this.#root, path } };
     this.#live.set(id, copy);
@@ -67,16 +76,16 @@ export class Copies {
 
   /** Puts one in the place of another, which goes. */
   async replace(copy: Copy, by: Copy): Promise<void> {
-    await removeAll(copy.root.path);
+    await removeAll(Buffer.from(copy.root.path));
     await rename(by.root.path, copy.root.path);
     await this.remove([by]);
   }
 
+  /** @throws DidNothing for the first that can't be removed, when all others are */
   async remove(copies: readonly Copy[]): Promise<void> {
-    for (const { id } of copies) {
-      await this.#clear(id);
-      this.#live.delete(id);
-    }
+    const ids = copies.map(({ id }) => id);
+    for (const id of ids) this.#live.delete(id);
+    await this.#clearAll(ids);
   }
 
   /** A command is at work in a copy: whoever finds the copy after a crash ends it. */
@@ -86,7 +95,7 @@ export class Copies {
     await file.sync();
   }
 
-  /** Takes away what processes left that have ended; once. */
+  /** Takes away what processes left that have ended; once. @throws DidNothing for the first that can't be, when all others are */
   sweep(): Promise<void> {
     this.#swept ??= this.#sweep().catch((error: unknown) => {
       this.#swept = undefined;
@@ -96,38 +105,50 @@ export class Copies {
   }
 
   async #sweep(): Promise<void> {
-    for (const id of await namesIn(this.#home)) if (isLeft(id)) await this.#clear(id);
+    await this.#clearAll((await namesIn(this.#home)).filter(isLeft));
+  }
+
+  /** One that stays keeps none of the others. */
+  async #clearAll(ids: readonly string[]): Promise<void> {
+    const failures: DidNothing[] = [];
+    for (const id of ids) {
+      try {
+        await this.#clear(id);
+      } catch (cause) {
+        const place = join(this.#home, id);
+        failures.push(new DidNothing(`${place} can't be removed: ${(cause as Error).message}`, { final: true, cause }));
+      }
+    }
+    if (failures[0] !== undefined) throw failures[0];
   }
 
   async #clear(id: string): Promise<void> {
     const place = join(this.#home, id);
     for (const name of await namesIn(place)) {
-      if (!name.endsWith(PROCESS)) continue;
-      const pid = Number(name.slice(0, -PROCESS.length));
+      const pid = groupOf(name);
+      if (pid === undefined) continue;
       const began = beganAt(pid);
       // Another process may have its number by now, but none while any of its group is there.
       if (began === undefined || began === (await readFile(join(place, name), 'utf8'))) await endGroup(pid);
     }
-    await removeAll(place);
+    await removeAll(Buffer.from(place));
   }
 
-  async #copy(from: Root, to: string): Promise<void> {
-    const visit = async (path: string): Promise<void> => {
-      const [source, target] = [join(from.path, path), join(to, path)];
-      const stat = await lstat(source);
-      if (stat.isSymbolicLink()) await symlink(this.#targetIn(from, to, path), target);
-      else if (stat.isFile()) await copyFile(source, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-      else if (!stat.isDirectory()) throw cannot(source, 'it is no file, but a device, a pipe or a socket');
-      if (stat.isSymbolicLink()) return;
-      if (stat.isDirectory()) {
-        await mkdir(target);
-        for (const name of await namesIn(source)) if (this.has(name)) await visit(join(path, name));
-      }
-      await chmod(target, stat.mode & 0o7777);
-      // Whatever builds by time builds what it would build there.
-      await utimes(target, stat.atime, stat.mtime);
-    };
-    await visit('');
+  #copy(from: Root, to: string): Promise<void> {
+    const visit = (place: string, path: string): Promise<void> =>
+      holding(place, join(from.path, path), async (held) => {
+        const target = join(to, path);
+        if (held.is === 'link') return symlink(this.#targetIn(from, to, path), target);
+        if (held.is === 'other') throw cannot(join(from.path, path), 'it is no file, but a device, a pipe or a socket');
+        if (held.is === 'file') await copyHeld(held, target);
+        else {
+          await mkdir(target);
+          for (const name of await namesAt(held.place, join(from.path, path)))
+            if (this.has(name)) await visit(join(held.place, name), join(path, name));
+        }
+        await standAs(target, held);
+      });
+    return visit(from.path, '');
   }
 
   /** A link leads to the same place in the copy. One that leads out would lead a branch out. */
@@ -137,6 +158,12 @@ export class Copies {
       throw cannot(join(from.path, path), `it is a symbolic link, and ${found.problem}; leave it out`);
     return relative(dirname(join(to, path)), to + found.path.slice(from.path.length)) || '.';
   }
+}
+
+async function standAs(target: string, { stat }: Held & { is: 'file' | 'folder' }): Promise<void> {
+  await chmod(target, stat.mode & 0o7777);
+  // Whatever builds by time builds what it would build there.
+  await utimes(target, stat.atime, stat.mtime);
 }
 
 /** Where numbers of processes mean something: a machine, and a container on it. */
@@ -158,7 +185,7 @@ const OWNER = `${process.pid}-${beganAt(process.pid) ?? ''}-${spaceOf()}`;
 
 /** Whether it is of a process that has ended. */
 function isLeft(id: string): boolean {
-  const [, pid, began, space] = /^\d+-\d+-(\d+)-(\d*)-([0-9a-f]{8})$/.exec(id) ?? [];
+  const [, pid, began, space] = /^\d+-[0-9a-f]+-(\d+)-(\d*)-([0-9a-f]{8})$/.exec(id) ?? [];
   if (space === undefined || !OWNER.endsWith(`-${space}`)) return false;
   return !isAlive(Number(pid), began ?? '');
 }
@@ -173,7 +200,15 @@ function isAlive(pid: number, began: string): boolean {
 }
 
 const TREE = 'tree';
-const PROCESS = '.process';
+
+/**
+ * The group of a command that is at work in a copy, by the name of its file. Whatever else ends so, which commands may make there, is
+ * none: 0 would be the group of this process, and 1 that of all.
+ */
+function groupOf(name: string): number | undefined {
+  const [, digits] = /^([1-9]\d{0,9})\.process$/.exec(name) ?? [];
+  return digits === undefined || digits === '1' ? undefined : Number(digits);
+}
 
 async function namesIn(folder: string): Promise<string[]> {
   try {
@@ -185,7 +220,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /** Also what nobody may write to, as build tools leave it. */
-async function removeAll(path: string): Promise<void> {
+async function removeAll(path: Buffer): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
@@ -194,10 +229,12 @@ async function removeAll(path: string): Promise<void> {
   }
 }
 
-async function makeWritable(path: string): Promise<void> {
+/** By the bytes of names, as they may be no text. */
+async function makeWritable(path: Buffer): Promise<void> {
   if (!(await lstat(path)).isDirectory()) return;
   await chmod(path, 0o700);
-  for (const name of await namesIn(path)) await makeWritable(join(path, name));
+  for (const name of await readdir(path, { encoding: 'buffer' }))
+    await makeWritable(Buffer.concat([path, Buffer.from('/'), name]));
 }
 
 function cannot(path: string, why: string): DidNothing {

@@ -1,9 +1,9 @@
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contentHash } from '#canon';
 import { DidNothing } from '#effects';
 import { hashOf } from '../files/operations.ts';
 import type { Copies, Copy } from './copies.ts';
+import { type Held, holding, namesAt } from './held.ts';
 
 /** What stands at a path of a copy. Folders are there as long as something is in them. */
 type Found =
@@ -22,30 +22,26 @@ export interface FileChange {
   readonly before: string | null;
 }
 
+/** @throws DidNothing for what can't be read, and for names that no path of a tool could have */
 export async function contentsOf({ root }: Copy, copies: Copies): Promise<Contents> {
   const found = new Map<string, Found>();
-  const visit = async (path: string): Promise<void> => {
-    const names = await readdir(join(root.path, path), { encoding: 'buffer' });
-    for (const name of names.map((bytes) => textOf(bytes, path)).sort()) {
-      if (!copies.has(name)) continue;
-      const at = join(path, name);
-      const stat = await lstat(join(root.path, at));
-      if (stat.isDirectory()) await visit(at);
-      else if (stat.isSymbolicLink()) found.set(at, { is: 'link', to: await readlink(join(root.path, at)) });
-      else if (stat.isFile())
-        found.set(at, { is: 'file', hash: hashOf(await readFile(join(root.path, at))), mode: stat.mode & 0o7777 });
-      else found.set(at, { is: 'other' });
-    }
-  };
-  await visit('');
+  const visit = (place: string, path: string): Promise<void> =>
+    holding(place, path || root.path, async (held) => {
+      if (held.is !== 'folder') {
+        found.set(path, await foundOf(held));
+        return;
+      }
+      for (const name of await namesAt(held.place, path || root.path))
+        if (copies.has(name)) await visit(join(held.place, name), join(path, name));
+    });
+  await visit(root.path, '');
   return found;
 }
 
-/** @throws DidNothing for what no path of a tool could name */
-function textOf(bytes: Buffer, folder: string): string {
-  const name = bytes.toString();
-  if (!Buffer.from(name).equals(bytes)) throw refused(join(folder, name), 'has a name that is no UTF-8');
-  return name;
+async function foundOf(held: Held): Promise<Found> {
+  if (held.is === 'file')
+    return { is: 'file', hash: hashOf(await held.handle.readFile()), mode: held.stat.mode & 0o7777 };
+  return held.is === 'link' ? held : { is: 'other' };
 }
 
 export function hashOfContents(contents: Contents): string {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { afterEach, describe, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { DidNothing } from '#effects';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { type MailFault, MailSink } from '../../../tests/support/mail-sink.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
@@ -141,37 +143,97 @@ describe('a message', () => {
   });
 });
 
-test('a server that never answers when it is taken leave of is left all the same', async () => {
-  const replies: readonly (readonly [start: string, reply: string])[] = [
-    ['EHLO', '250 sink'],
-    ['MAIL', '250 ok'],
-    ['RCPT', '250 ok'],
-    ['DATA', '354 go on'],
-    ['.', '250 taken'],
-  ];
+/** Whatever a client says, by how it begins, is answered so. `.`: the end of a message. */
+type Script = Readonly<Record<string, string | ((socket: Socket) => void)>>;
+const polite: Script = { EHLO: '250 sink', MAIL: '250 ok', RCPT: '250 ok', DATA: '354 go on', '.': '250 taken' };
+
+async function scripted(script: Script) {
   const said: string[] = [];
   const server = createServer((socket) => {
+    socket.on('error', () => undefined);
     socket.write('220 sink\r\n');
     createInterface(socket).on('line', (line) => {
       said.push(line);
-      const reply = replies.find(([start]) => (start === '.' ? line === start : line.startsWith(start)))?.[1];
-      if (reply !== undefined) socket.write(`${reply}\r\n`);
+      const start = Object.keys(script).find((each) => (each === '.' ? line === each : line.startsWith(each)));
+      const reply = start === undefined ? undefined : script[start];
+      if (typeof reply === 'function') reply(socket);
+      else if (reply !== undefined && socket.writable) socket.write(`${reply}\r\n`);
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+  onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const tool = mailTool({
-    name: 'mail.send',
-    from: 'shop@shop.example',
-    transport: { host: '127.0.0.1', port, secure: false },
-  });
+  const transport = { host: '127.0.0.1', port, secure: false };
+  const tool = mailTool({ name: 'mail.send', from: 'shop@shop.example', transport });
+  const letters = () => said.filter((line) => line === '.').length;
+  return { server, tool, said, letters };
+}
+
+test('a server that never answers when it is taken leave of is left all the same', async () => {
+  const { server, tool, said } = await scripted(polite);
+  const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
   expect((await sent(tool)).left).toEqual([]);
   await left;
   expect(said.at(-1)).toBe('QUIT');
-  server.close();
   // Such a server is silent for longer than this.
 }, 30_000);
+
+describe('a reply to a message', () => {
+  const bye: Script = { ...polite, QUIT: '221 bye' };
+
+  test.each(['354 go on', '150 well', '000 zero', '999 what', '600 what', 'hello'])(
+    'of %s says nothing of it: it is not sent again',
+    async (reply) => {
+      const { tool, letters } = await scripted({ ...bye, '.': reply });
+      const { left } = await sent(tool);
+      expect([letters(), left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
+    },
+  );
+
+  test.each([
+    ['451 later', 3],
+    ['554 spam', 1],
+  ])('of %s refuses it', async (reply, times) => {
+    const { tool, letters } = await scripted({ ...bye, '.': reply });
+    const { left } = await sent(tool);
+    expect([letters(), left.map(({ phase }) => phase)]).toEqual([times, ['unresolved']]);
+  });
+
+  test('refuses it also where the server ends the connection with that', async () => {
+    const { tool, letters } = await scripted({ ...bye, '.': (socket) => socket.end('554 spam\r\n') });
+    const { left } = await sent(tool);
+    expect([letters(), left.map(({ phase }) => phase)]).toEqual([1, ['unresolved']]);
+  });
+
+  test.each<[string, Script]>([
+    ['another', { ...bye, '.': '451 wait\r\n250 taken' }],
+    ['another when it is taken leave of', { ...bye, '.': '451 wait', QUIT: '250 taken\r\n221 bye' }],
+    ['silence', { ...polite, '.': '451 wait' }],
+  ])('that refuses and is followed by %s counts for nothing: it may be none to the end of it', async (_, script) => {
+    const { tool, letters } = await scripted(script);
+    const { left } = await sent(tool);
+    expect([letters(), left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
+  });
+
+  test('that comes while it is on its way refuses nothing, and nothing is said in the midst of it', async () => {
+    const early = (socket: Socket) => {
+      socket.pause();
+      socket.write('354 go on\r\n');
+      setTimeout(() => socket.write('552 too much\r\n'), 50);
+      setTimeout(() => socket.resume(), 300);
+    };
+    const { server, tool, said } = await scripted({ ...bye, DATA: early });
+    const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+    // More than the system takes at once.
+    const input = { ...(tool.parse(letter) as object), text: 'a long line of text\n'.repeat(1_000_000) };
+    const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
+    const error = await Promise.resolve(tool.spec.execute(input, call, [])).catch((thrown) => thrown);
+    expect(error).toMatchObject({ why: 'smtp_552' });
+    expect(error).not.toBeInstanceOf(DidNothing);
+    await left;
+    expect([said.includes('QUIT'), said.includes('.')]).toEqual([false, false]);
+  });
+});
 
 describe('a password', () => {
   const auth = { user: 'shop', pass: 'right' };
@@ -237,4 +299,16 @@ test.each<[string, object, string]>([
   expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining(why) });
   // What stands there may be a password.
   expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('sesame');
+});
+
+test.each<[string, unknown, string]>([
+  ['a URL of something else', 'http://sesame@h', '/transport: smtp://user:password@host:port'],
+  ['a password that is not escaped', 'smtp://u:sesame%zz@h', '% is %25'],
+  ['a port that is none', { host: 'h', port: 'sesame' }, '/transport/port'],
+])('a transport that gives %s is told what is wrong with it', async (_, given, why) => {
+  const tool = mailTool({ name: 'mail.send', from: 'shop@shop.example', transport: () => given as never });
+  const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
+  const error = await Promise.resolve(tool.spec.execute(tool.parse(letter), call, [])).catch((thrown) => thrown);
+  expect(error).toMatchObject({ name: 'DidNothing', message: expect.stringContaining(why) });
+  expect(inspect(error, { depth: 9 })).not.toContain('sesame');
 });

@@ -119,8 +119,12 @@ async function untouched<T>(make: () => Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (cause) {
-    throw new DidNothing(`the message could not be made: ${cause instanceof Error ? cause.message : 'no error'}`, {
-      cause,
-    });
+    throw new DidNothing(`the message could not be made: ${reasonOf(cause)}`, { cause });
   }
+}
+
+/** What does not fit is said by its place, and never with its value: that may be a password. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof z.ZodError) return issueText(cause, ['transport']);
+  return cause instanceof Error ? cause.message : 'no error';
 }

@@ -1,4 +1,6 @@
-import { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { Readable, type Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { z } from 'zod';
 import { issueWords } from '#canon';
@@ -75,13 +77,13 @@ export interface Taken {
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
-/** For its answer when it is taken leave of, which nobody needs. */
+/** For its answer when it is taken leave of, which only a refusal needs. */
 const LEAVE_MS = 2_000;
 
 /**
  * Hands one message over, on a connection of its own, which ends with the signal.
  *
- * @throws DidNothing where the server was not given all of it, or has refused it; another error where its answer was lost
+ * @throws DidNothing where the server was not given all of it, or has refused it; NoAnswer where nobody can tell what became of it
  */
 export async function handOver(
   Connection: typeof SMTPConnection,
@@ -92,15 +94,7 @@ export async function handOver(
 ): Promise<Taken> {
   if (signal.aborted)
     throw new DidNothing('there was no time left to send it', { cause: signal.reason, why: 'no_time_left' });
-  let isGiven = false;
-  const message = new Readable({
-    // Read when the server waits for it, and not before.
-    read() {
-      isGiven = true;
-      this.push(text);
-      this.push(null);
-    },
-  });
+  const letter = new Letter(text);
   const { requireTLS = auth !== undefined && options.secure !== true } = options;
   const connection = new Connection({
     ...options,
@@ -111,20 +105,51 @@ export async function handOver(
     // What is ended is ended now, and goes on nowhere.
     socketCloseTimeout: 0,
   });
+  const ended = once(connection, 'end');
+  // What ends with an error is told of by that.
+  ended.catch(() => undefined);
   try {
     const taken = await untilEnded(connection, signal, async () => {
       await answered((done) => connection.connect(done));
       if (auth !== undefined) await answered((done) => connection.login(auth, done));
-      const { accepted, rejected } = await answered<Taken>((done) => connection.send(envelope, message, done as never));
+      const { accepted, rejected } = await answered<Taken>((done) => connection.send(envelope, letter, done as never));
       return { accepted: [...accepted], rejected: [...rejected] };
     });
     takeLeave(connection);
     return taken;
   } catch (error) {
+    const isUntaken = !letter.isGiven || (isRefusal(error, letter) && (await isLast(connection, ended, signal)));
     connection.close();
-    throw (
-      didNothing(error, isGiven) ?? new NoAnswer((error as Error).message, { cause: error, why: whyOfReply(error) })
-    );
+    throw isUntaken ? didNothing(error) : noAnswer(error);
+  }
+}
+
+/** The text of a message, which knows how much of it the server was given. */
+class Letter extends Readable {
+  readonly #text: Buffer;
+  /** It was read. */
+  isGiven = false;
+  /** All of it was sent, and its end. */
+  isSent = false;
+
+  constructor(text: Buffer) {
+    super();
+    this.#text = text;
+  }
+
+  /** Called when the server waits for it, and not before. */
+  override _read(): void {
+    this.isGiven = true;
+    this.push(this.#text);
+    this.push(null);
+  }
+
+  override pipe<T extends NodeJS.WritableStream>(to: T, options?: { end?: boolean }): T {
+    // What it is written to adds the end of a message, and ends when that was written on.
+    (to as unknown as Writable).once('end', () => {
+      this.isSent = true;
+    });
+    return super.pipe(to, options);
   }
 }
 
@@ -135,13 +160,44 @@ function takeLeave(connection: SMTPConnection): void {
   connection.quit();
 }
 
-/** A message that was never read was never sent; one that was refused was read, and not taken (RFC 5321 section 4.2.5). */
-function didNothing(error: unknown, isGiven: boolean): DidNothing | undefined {
-  const { code, responseCode, message } = error as { code?: string; responseCode?: number; message: string };
-  if (isGiven && !(code === 'EMESSAGE' && typeof responseCode === 'number')) return undefined;
+/** What was read, and not taken (RFC 5321 section 4.2.5). Any other reply, or one before the end of it was sent, is none to that. */
+function isRefusal(error: unknown, { isSent }: Letter): boolean {
+  const { code, responseCode } = error as SmtpError;
+  return isSent && code === 'EMESSAGE' && responseCode !== undefined && responseCode >= 400 && responseCode <= 599;
+}
+
+/**
+ * Whether a refusal is the last that the server says before it takes leave. One that it gave before it had read the end of the message
+ * is followed by what became of that.
+ */
+async function isLast(connection: SMTPConnection, ended: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  const refusal = connection.lastServerResponse;
+  connection.quit();
+  const over = ended.then(
+    () => true,
+    () => true,
+  );
+  const silent = pause(LEAVE_MS, false, { signal, ref: false }).catch(() => false);
+  const isOver = await Promise.race([over, silent]);
+  const last = connection.lastServerResponse;
+  return isOver && (last === refusal || /^221\b/.test(String(last)));
+}
+
+interface SmtpError {
+  readonly code?: string;
+  readonly responseCode?: number;
+  readonly message: string;
+}
+
+function didNothing(error: unknown): DidNothing {
+  const { code, responseCode = 0, message } = error as SmtpError;
   // A wrong password may be put right; a message or a recipient that is refused for good stays so.
-  const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500;
+  const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500 && responseCode <= 599;
   return new DidNothing(message, { final, cause: error, why: whyOfReply(error) });
+}
+
+function noAnswer(error: unknown): NoAnswer {
+  return new NoAnswer((error as Error).message, { cause: error, why: whyOfReply(error) });
 }
 
 /** By the code of the server's reply, and not by its text. */
