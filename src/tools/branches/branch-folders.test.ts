@@ -290,6 +290,7 @@ describe('what could not be written into a copy', () => {
     ['as that is no text', (folder) => errorOf(folder.write('a', 42)), 'tool_failed'],
     ['with a mode that is none', (folder) => errorOf(folder.write('a', 'new', -1)), 'bad_input'],
     ['with a mode that files can’t be given', (folder) => errorOf(folder.write('a', 'new', 0o4755)), 'bad_input'],
+    ['with a mode by which nobody could look at it', (folder) => errorOf(folder.write('a', 'new', 0o200)), 'bad_input'],
     ['in the place of a folder', (folder) => errorOf(folder.write('d', 'new')), 'tool_failed'],
   ])('%s is not committed with it', async (_, write, code) => {
     put(root, 'a', 'old', 0o640);

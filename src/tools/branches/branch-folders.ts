@@ -389,8 +389,9 @@ export class BranchFolder {
 
 /** As file tools take it, which are to do the same in the folder. */
 function checkMode(mode: number | undefined): void {
-  if (mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= MODE_MAX)) return;
-  throw new EffectError('bad_input', `${mode} is no mode of a file: give one from 0 to 0o${MODE_MAX.toString(8)}.`);
+  if (mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= MODE_MAX && (mode & 0o400) !== 0)) return;
+  const wanted = `one up to 0o${MODE_MAX.toString(8)} that lets its owner read (0o400)`;
+  throw new EffectError('bad_input', `${mode} is no mode that a file can be given: give ${wanted}.`);
 }
 
 /** Whatever the file system refuses in a copy is told as what a call met, since nothing but the copy was worked on. */
