@@ -423,6 +423,32 @@ withChromium('a page that looks for a way out', (browser) => {
     expect(gone.answer).toMatchObject({ url: `${bank.alias}/account`, text: 'sid=s3cret has 1000' });
   });
 
+  test('reads of another origin what anybody may read, and of its own what is told to who is signed in', async () => {
+    const account: Pages[string] = (request, response) =>
+      answerWith(request.headers.cookie || 'nobody', { headers: { 'access-control-allow-origin': '*' } })(
+        request,
+        response,
+      );
+    const pageOf = (url: string): string => `<p id=got></p><button>wait</button><script>
+      fetch('${url}').then((a) => a.text()).then((t) => { got.textContent = t; });</script>`;
+    const bank = await siteOf({
+      '/login': answerWith('in', { headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' } }),
+      '/account': account,
+      '/': pageOf('/account'),
+    });
+    const site = await siteOf({ '/': pageOf(`${bank.alias}/account`) });
+    const allow = [site.origin, bank.alias];
+    await looked('browser.goto', { url: `${bank.alias}/login` }, allow);
+    const told = async (url: string): Promise<unknown> => {
+      const clicks = Array(3).fill({ css: 'button' });
+      return (await looked('browser.read', { url, of: { css: '#got' }, clicks }, allow)).answer[0];
+    };
+    expect([await told(site.origin), await told(bank.alias)]).toEqual([
+      '<!doctype html>nobody',
+      '<!doctype html>sid=s3cret',
+    ]);
+  });
+
   test.each([
     'chrome://version',
     'data:text/html,<p>mine</p>',

@@ -29,8 +29,14 @@ class FakeRoute implements BrowserRoute {
 
   request() {
     const { url, method, isDocument } = this.#made;
-    const frame = { page: () => PAGE, parentFrame: () => null };
-    return { url: () => url, method: () => method, isNavigationRequest: () => isDocument, frame: () => frame };
+    const frame = { page: () => PAGE, parentFrame: () => null, url: () => SHOP };
+    return {
+      url: () => url,
+      method: () => method,
+      isNavigationRequest: () => isDocument,
+      frame: () => frame,
+      headers: () => ({}),
+    };
   }
 
   async abort(): Promise<void> {

@@ -122,7 +122,12 @@ export class Gate {
    */
   async #load(route: BrowserRoute, request: BrowserRequest): Promise<void> {
     let [url, method] = [request.url(), request.method()];
-    let response = await route.fetch({ maxRedirects: 0, timeout: this.#timeoutMs });
+    const own = {
+      maxRedirects: 0,
+      timeout: this.#timeoutMs,
+      ...(isForeign(request) && withoutCookies(request)),
+    } as const;
+    let response = await route.fetch(own);
     for (let hops = 0; ; hops++) {
       const next = nextOf(url, response);
       if (next === undefined) return this.#show(route, response);
@@ -137,11 +142,8 @@ export class Gate {
       }
       // What follows a deed is a page to look at (RFC 9110 section 15.4).
       [url, method] = [next, isReading(method) ? method : 'GET'];
-      const timeout = this.#timeoutMs;
       response = await route.fetch(
-        method === request.method()
-          ? { maxRedirects: 0, url, timeout }
-          : { maxRedirects: 0, url, timeout, method, postData: '' },
+        method === request.method() ? { ...own, url } : { ...own, url, method, postData: '' },
       );
     }
   }
@@ -242,6 +244,16 @@ export function isReading(method: string): boolean {
 function originOf(url: string): string {
   const { origin, protocol } = URL.parse(url) ?? {};
   return (origin === 'null' ? protocol : origin) ?? 'what is no URL';
+}
+
+/** Whether it is loaded into a document of another origin, which may read it where its server says that anybody may. */
+function isForeign(request: BrowserRequest): boolean {
+  return !request.isNavigationRequest() && URL.parse(request.frame().url())?.origin !== new URL(request.url()).origin;
+}
+
+/** All cookies of the context would be sent, whatever they and the page say of that. */
+function withoutCookies(request: BrowserRequest): { readonly headers: { [name: string]: string } } {
+  return { headers: { ...request.headers(), cookie: '' } };
 }
 
 /** Whether a redirection asks for the same request again, with all that it carries. */

@@ -63,6 +63,8 @@ export interface BrowserRoute {
     url?: string;
     method?: string;
     postData?: string;
+    /** Without them those of the request, and the cookies of the context. */
+    headers?: { [name: string]: string };
   }): Promise<BrowserResponse>;
   fulfill(options: { readonly response: any; readonly headers?: { [name: string]: string } }): Promise<void>;
 }
@@ -72,7 +74,8 @@ export interface BrowserRequest {
   method(): string;
   isNavigationRequest(): boolean;
   /** Throws where there is no page yet. */
-  frame(): { page(): BrowserPage; parentFrame(): unknown };
+  frame(): { page(): BrowserPage; parentFrame(): unknown; url(): string };
+  headers(): { readonly [name: string]: string };
 }
 
 export interface BrowserResponse {
