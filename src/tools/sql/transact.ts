@@ -133,21 +133,18 @@ async function unless<T>(works: readonly SqlWork[], make: () => T | Promise<T>):
   try {
     return await make();
   } catch (error) {
-    throw nothing(
-      works.map((work) => ({ ...work, isPassing: () => true })),
-      error,
-    );
+    throw nothing(works, error, false);
   }
 }
 
-/** Of one of several, it says of which. */
-function nothing(works: readonly SqlWork[], error: unknown): DidNothing {
+/** Of one of several, it says of which. `isFinal`: by default, what the tools say of the error. */
+function nothing(works: readonly SqlWork[], error: unknown, isFinal?: boolean): DidNothing {
   const [work, ...others] = works as [SqlWork, ...SqlWork[]];
   const key = others.length === 0 ? work.call.key : undefined;
   const what = error instanceof Error ? error.message : 'the database refused it';
   const why = refusal(error);
   if (error instanceof DidNothing)
     return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error, why });
-  const final = works.every(({ isPassing }) => !isPassing(error));
+  const final = isFinal ?? works.every(({ isPassing }) => !isPassing(error));
   return new DidNothing(what, { final, key, cause: error, why });
 }
