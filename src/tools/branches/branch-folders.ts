@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
 import { type Disk, diskAt } from '../files/disk.ts';
-import { answered, operationOf } from '../files/file-tools.ts';
+import { answered, MODE, operationOf } from '../files/file-tools.ts';
 import { isFolder } from '../files/operations.ts';
 import { canonical, OWN, type Root, rootAt, scopeOf } from '../files/root.ts';
 import { View } from '../files/view.ts';
@@ -68,7 +68,6 @@ const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
 const OUTPUT_MAX = 64 * 1024;
 const BYTES_MAX = 64 * 1024 * 1024;
 const COPIES_MAX = 64;
-const MODE_MAX = 0o777;
 
 /**
  * Branches of transactions that each work in a copy of a folder (seed 003 §4.3). With `files.copy`, which only reads the folder, and
@@ -389,8 +388,8 @@ export class BranchFolder {
 
 /** As file tools take it, which are to do the same in the folder. */
 function checkMode(mode: number | undefined): void {
-  if (mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= MODE_MAX && (mode & 0o400) !== 0)) return;
-  const wanted = `one up to 0o${MODE_MAX.toString(8)} that lets its owner read (0o400)`;
+  if (mode === undefined || MODE.safeParse(mode).success) return;
+  const wanted = 'one up to 0o777 that lets its owner read (0o400)';
   throw new EffectError('bad_input', `${mode} is no mode that a file can be given: give ${wanted}.`);
 }
 

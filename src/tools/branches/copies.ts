@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { hashText } from '#canon';
 import { DidNothing } from '#effects';
-import { canonical, namesBelow, OWN, type Root } from '../files/root.ts';
+import { canonical, isOwn, namesBelow, OWN, type Root } from '../files/root.ts';
 import { endGroup } from '../shell/run-command.ts';
 import { beganAt } from '../shell/snapshot.ts';
 import { copyHeld, type Held, holding, namesAt } from './held.ts';
@@ -39,7 +39,7 @@ export class Copies {
 
   /** Whether that name is copied: not the tools' own books, nor what is left out. */
   has(name: string): boolean {
-    return !name.toLowerCase().startsWith(OWN) && !this.#leaveOut.has(name);
+    return !isOwn(this.#root, name) && !this.#leaveOut.has(name);
   }
 
   /** Whether what stands at a path of the folder is copied. */

@@ -141,7 +141,7 @@ class Files {
 
 const HASH = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256, in lower-case hex');
 /** What its owner can't read, these tools can't look at again, to tell what became of it or to undo it. */
-const MODE = z
+export const MODE = z
   .int()
   .min(0)
   .max(0o777)
