@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -24,7 +23,6 @@ import { cases } from '../../../tests/support/cases.ts';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { copyHeld, holding, namesAt } from './held.ts';
 import { BranchFolders, type BranchFoldersOptions } from './index.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -643,34 +641,6 @@ describe('copies are taken away', () => {
     });
     await next.transact((tx) => next.folders.speculate(tx, [writes('a', 'new')], () => 0));
     expect([listing(root), copies()]).toEqual([{ a: '644 new' }, [stuck]]);
-  });
-});
-
-describe('what stands at a path while it is copied', () => {
-  test('is what was opened there, whoever puts a link in its place', async () => {
-    put(root, 'file', 'inside');
-    put(root, 'folder/a', 'inside');
-    const outside = join(dirname(root), 'outside');
-    put(outside, 'a', 'secret');
-    const swap = (name: string, to: string): void => {
-      renameSync(join(root, name), join(root, `${name}.moved`));
-      symlinkSync(to, join(root, name));
-    };
-    const target = join(dirname(root), 'target');
-    await holding(join(root, 'file'), 'file', async (held) => {
-      swap('file', join(outside, 'a'));
-      await copyHeld(held as any, target);
-    });
-    expect(readFileSync(target, 'utf8')).toBe('inside');
-    await holding(join(root, 'folder'), 'folder', async (held) => {
-      swap('folder', outside);
-      const { place } = held as any;
-      expect(readFileSync(join(place, 'a'), 'utf8')).toBe('inside');
-      expect(await namesAt(place, 'folder')).toEqual(['a']);
-    });
-    await holding(join(root, 'file'), 'file', async (held) => {
-      expect(held).toEqual({ is: 'link', to: join(outside, 'a') });
-    });
   });
 });
 
