@@ -16,6 +16,7 @@ import { coordinationBench } from './coordination.ts';
 import { type BenchResult, type Contender, compare, formatTable, type Rate, rateResult, ratioOf } from './measure.ts';
 import type { PeerFigures } from './peer.ts';
 import { benchWrit, shop, shopState, visit } from './shop.ts';
+import { Sleepers } from './sleepers.ts';
 
 const CALLERS = 16;
 const MEMBERS = 1_000;
@@ -247,16 +248,28 @@ async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
 
 /**
  * Agents who never meet, with tools that take their time, beside a loop that calls the same tools and keeps nothing: with nothing but who
- * may act where, with all that a transaction is but a disk, and durable. They keep step, since all tools end with the same tick of the
- * clock: whatever one of them computes, all wait for.
+ * may act where, with all that a transaction is but a disk, and durable. Where the tools wait for timers of this process, the agents keep
+ * step, since all timers end with the same tick of the clock: whatever one of them computes, all wait for. Where they wait for threads
+ * that sleep, as they would for other processes, each goes on when its own call is answered.
  */
 async function agents(): Promise<BenchResult[]> {
+  const sleepers = new Sleepers(AGENTS);
+  try {
+    return [
+      ...(await agentsWith(`tools of ${STEP_MS} ms in step`, () => wait(STEP_MS))),
+      ...(await agentsWith(`tools of ${STEP_MS} ms elsewhere`, () => sleepers.sleep(STEP_MS))),
+    ];
+  } finally {
+    await sleepers.end();
+  }
+}
+
+async function agentsWith(tools: string, takesTime: () => Promise<void>): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
-  const takesTime = (): Promise<void> => wait(STEP_MS);
-  const tools = [sinkTool('keyed', 'buffered', 'slow', takesTime)];
-  const inMemory = await openStage('memory:', tools);
-  const inline = await openStage(`sqlite:${join(folder, 'inline.db')}`, tools);
-  const aside = await openStage(`sqlite:${join(folder, 'thread.db')}`, tools, 'thread');
+  const slow = [sinkTool('keyed', 'buffered', 'slow', takesTime)];
+  const inMemory = await openStage('memory:', slow);
+  const inline = await openStage(`sqlite:${join(folder, 'inline.db')}`, slow);
+  const aside = await openStage(`sqlite:${join(folder, 'thread.db')}`, slow, 'thread');
   const coordinator = new Coordinator();
   const bare: Act = async () => {
     for (let i = 0; i < STEPS; i++) await takesTime();
@@ -282,7 +295,7 @@ async function agents(): Promise<BenchResult[]> {
       ],
       { rounds: 9, roundMs: 400, warmMs: WARM_MS },
     );
-    const name = `${AGENTS} agents, ${STEPS} tools of ${STEP_MS} ms a transaction`;
+    const name = `${AGENTS} agents, ${STEPS} ${tools} a transaction`;
     const goal = { ratioMin: 0.85 };
     return rates.map((rate) => rateResult({ ...rate, name: `${name}, ${rate.name}` }, loop!, goal));
   } finally {
