@@ -130,6 +130,10 @@ export class Resolutions {
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
           return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
         }
+        if (isAnswering(input) && commit.compiled.sayings.length === 0) {
+          commit.undo();
+          throw asksNothing(pendingId);
+        }
         const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)));
         const believed =
           losing.length > 0
@@ -424,6 +428,15 @@ function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError
   return new RuntimeError(
     'bad_intent',
     `What waits under ${pendingId} takes ${needed} approvals, of which this is number ${given.length + 1}: the last one alone has answers. Approve it without.`,
+    { evidence: { id: pendingId } },
+  );
+}
+
+/** Whoever answers takes it for something that asks, and would learn from nothing that it does not. */
+function asksNothing(pendingId: Hash): RuntimeError {
+  return new RuntimeError(
+    'bad_intent',
+    `What waits under ${pendingId} says nothing that anything could contradict, and so asks nothing. Look at it again, and approve it without answers.`,
     { evidence: { id: pendingId } },
   );
 }

@@ -22,7 +22,10 @@ const ward = defineDomain({
       apply: (state) => {
         state.beds += 1;
       },
-      beliefs: (object) => [{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate: 'diagnosis', object }],
+      beliefs: (object) =>
+        object === 'unseen'
+          ? []
+          : [{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate: 'diagnosis', object }],
     },
     discharge: {
       process: 'moving',
@@ -197,6 +200,24 @@ describe('answers', () => {
     await committed(trajectory.approve(first.pending, { ...doctor, principal: 'dr wilson', answers }));
     expect(await believed('diagnosis')).toEqual(['plague']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
+  });
+
+  test.each([
+    ['says nothing', 'unseen', 'bad_intent'],
+    ['contradicts nothing', 'plague', 'stale_answer'],
+  ])('to what %s are refused, and it is approved without', async (_, object, code) => {
+    const { trajectory, propose } = await begun();
+    const { pending } = await propose('admit', object);
+    const { length } = trajectory;
+    const answers = [{ request: 'one', winner: 'another' }];
+    await expect(trajectory.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
+      code,
+      evidence: { id: pending },
+    });
+    expect(trajectory.length).toBe(length);
+    expect(trajectory.state()).toEqual({ beds: 0, gone: 0 });
+    await committed(trajectory.approve(pending, clerk));
+    expect(trajectory.state()).toEqual({ beds: 1, gone: 0 });
   });
 
   test('of which two are to one question elect nobody', async () => {
