@@ -4,10 +4,19 @@ import { SMTPServer } from 'smtp-server';
 
 /**
  * How a message goes. `refuse`: the connection is; `reject`, `later`: its recipients are, for good or for now; `reject_data`: the
- * message itself; `lose`: it is taken, and the connection ends; `lose_before`: the connection ends at its recipients; `hang`: it is
- * taken, and nothing is answered.
+ * message itself; `lose`: it is taken, and the connection ends; `lose_before`: the connection ends at its recipients; `hang_before`:
+ * nothing is answered to those; `hang`: it is taken, and nothing is answered.
  */
-export type MailFault = 'none' | 'refuse' | 'reject' | 'later' | 'reject_data' | 'lose' | 'lose_before' | 'hang';
+export type MailFault =
+  | 'none'
+  | 'refuse'
+  | 'reject'
+  | 'later'
+  | 'reject_data'
+  | 'lose'
+  | 'lose_before'
+  | 'hang_before'
+  | 'hang';
 
 export interface Delivered {
   readonly from: string;
@@ -43,6 +52,7 @@ export class MailSink implements AsyncDisposable {
         else done(new Error('wrong'));
       },
       onRcptTo: ({ address }, _, done) => {
+        if (fault === 'hang_before') return;
         if (fault === 'lose_before') this.#cut();
         else if (fault === 'reject' || fault === 'later' || address.startsWith('nobody@'))
           done(Object.assign(new Error('no'), { responseCode: fault === 'later' ? 451 : 550 }));

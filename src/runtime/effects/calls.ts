@@ -277,6 +277,7 @@ export class Calls {
       made = limit.bound(
         () => make(limit.signal),
         () => new NoAnswer(`it did not answer within ${ms} ms`, { why: 'too_slow' }),
+        (error) => error instanceof DidNothing,
       );
     } catch (error) {
       return failed(error);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inTime, TimeLimit } from './time-limit.ts';
 
 const late = (reason: unknown): Error => new Error(`late: ${(reason as Error).message}`);
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('a time limit', () => {
@@ -59,6 +60,30 @@ describe('a time limit', () => {
     vi.advanceTimersByTime(1);
     expect(limit.signal.aborted).toBe(true);
     await expect(made).rejects.toThrow('late: It took 50 ms');
+  });
+
+  describe('with an ear for who has not begun', () => {
+    const heeds = (error: unknown): boolean => (error as Error).message === 'no turn';
+
+    test.each([
+      ['hears it', 'no turn', async () => Promise.reject(new Error('no turn'))],
+      ['hears it no later', 'late: enough', () => wait(1).then(() => Promise.reject(new Error('no turn')))],
+      ['hears nothing else', 'late: enough', async () => Promise.reject(new Error('whatever'))],
+      ['takes no answer', 'late: enough', async () => 'made'],
+    ])('%s', async (_, told, says) => {
+      const outer = new AbortController();
+      const limit = new TimeLimit(50, outer.signal);
+      const whenTold = new Promise((resolve) => limit.signal.addEventListener('abort', resolve));
+      const heard = expect(limit.bound(() => whenTold.then(says), late, heeds)).rejects.toThrow(told);
+      outer.abort(new Error('enough'));
+      await vi.advanceTimersByTimeAsync(2);
+      await heard;
+    });
+
+    test('hears nothing of what was over before', () => {
+      const limit = new TimeLimit(50, AbortSignal.abort(new Error('enough')));
+      expect(() => limit.bound(never, late, heeds)).toThrow('late: enough');
+    });
   });
 
   test('is over when somebody outside says so, before or meanwhile', async () => {

@@ -36,9 +36,16 @@ export class TimeLimit {
    * What is made, or an error as soon as it may take no longer; what is made later is nobody's. One at a time. What is there at once
    * is not waited for, and taken however long that took: it is the next one that is late then.
    *
+   * `heeds`: what runs is told by the signal, and may know what that means for it, as that it has not begun. An error of that kind counts
+   * where it comes within this turn of the loop.
+   *
    * @throws what `make` throws; `late`, where it was over before
    */
-  bound<T>(make: () => T | Promise<T>, late: (reason: unknown) => Error): T | Promise<T> {
+  bound<T>(
+    make: () => T | Promise<T>,
+    late: (reason: unknown) => Error,
+    heeds?: (error: unknown) => boolean,
+  ): T | Promise<T> {
     const { signal } = this;
     // No timer tells it to whoever has computed all the while.
     if (!signal.aborted && this.#left() === 0) this.#expire(this.#ms);
@@ -50,10 +57,18 @@ export class TimeLimit {
     }
     if (this.#timer === undefined) this.#start();
     return new Promise((resolve, reject) => {
-      this.#over = () => reject(late(signal.reason));
+      const tooLate = (): void => reject(late(signal.reason));
+      this.#over = heeds === undefined ? tooLate : () => void setImmediate(tooLate);
       if (signal.aborted) this.#over();
       // Not given to `resolve`, which would then wait for it, however long.
-      Promise.resolve(made).then(resolve, reject);
+      Promise.resolve(made).then(
+        (value) => {
+          if (!signal.aborted) resolve(value);
+        },
+        (error: unknown) => {
+          if (!signal.aborted || heeds?.(error) === true) reject(error);
+        },
+      );
     });
   }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, EffectError, NoAnswer, type Sink, type Tool, whyOf } from '#effects';
@@ -111,6 +112,27 @@ test('what does not answer in time is too slow', async () => {
     tx.call('shop.order', {}),
   );
   await expect(told).rejects.toMatchObject({ code: 'outcome_unknown', evidence: { why: 'too_slow' } });
+  await assize.close();
+});
+
+test('what says that it has not begun as soon as it is told that its time is over is done once, at a blind sink too', async () => {
+  let begun = 0;
+  let waited = 0;
+  const inLine = declareTool({
+    ...throwing(undefined, 'blind', 'buffered').spec,
+    execute: async (_, { signal }) => {
+      if (waited++ > 0) begun++;
+      else await once(signal, 'abort').then(() => Promise.reject(new DidNothing('its turn never came')));
+      return null;
+    },
+  });
+  const assize = runtimeOver(new MemoryStore(), [attended], { tools: [inLine], callMs: 5 });
+  const trajectory = await assize.create(attended, { trajectoryId: 't' });
+  await trajectory.transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, async (tx) => {
+    await tx.call('shop.order', {});
+    tx.propose({ action: 'count', role: 'counter', args: 'order' });
+  });
+  expect([waited, begun, await assize.recoverEffects()]).toEqual([2, 1, []]);
   await assize.close();
 });
 

@@ -64,6 +64,14 @@ describe('what arrives, by sink and fault', () => {
     }
   });
 
+  test('hanging before it was given: nothing was sent, and it is sent once', async () => {
+    for (const make of [outbox, queryable]) {
+      const sink = await sinkOf(['hang_before']);
+      const ended = await sent(make(sink), letter, 300);
+      expect([sink.delivered.length, ended.left, sink.connections]).toEqual([1, [], 2]);
+    }
+  });
+
   test('nobody listens: nothing was sent', async () => {
     const sink = await MailSink.open();
     const tool = outbox(sink);

@@ -195,6 +195,29 @@ test.each(['put first', 'COMMIT'])('a commit that hangs at %s is cut off when no
   expect([list.committed, list.closed[0]]).toEqual([['put next'], true]);
 });
 
+test('who waits for a turn longer than it may leaves the line, and has done nothing', async () => {
+  const list = new Listed(false);
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  list.at = (text) => (text === 'put one' ? gate : undefined);
+  const one = transact(list.database, [workOf('one')]);
+  const stop = new AbortController();
+  const waiting = new HeldSql(list.database);
+  const told: unknown[] = [];
+  const tell = (error: unknown): void => void told.push(error);
+  waiting.execute([], callOf('held', stop.signal)).catch(tell);
+  transact(list.database, [part.work('two', callOf('two', stop.signal).call)]).catch(tell);
+  const three = transact(list.database, [workOf('three')]);
+  await vi.advanceTimersByTimeAsync(1);
+  stop.abort(new Error('it took too long'));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(told).toEqual([expect.any(Error), expect.any(Error)]);
+  expect(told.filter((error) => error instanceof DidNothing)).toHaveLength(1);
+  open();
+  await one;
+  await three;
+  expect(list.committed).toEqual(['put one', 'put three']);
+});
+
 test('what is ruled on and hangs is cut off when nobody waits for it, and the next one has its turn', async () => {
   const list = new Listed(true);
   list.at = (text) => (text === 'put one' ? never() : undefined);

@@ -15,14 +15,17 @@ export interface Use {
  * A connection that nobody else uses, when it is its turn. `held`: it is to write for a body, which may take its time; `ruled`: what was
  * ruled on, so that it comes before those; `read`: nobody who writes is waited for, but on the same connection.
  *
- * @throws what `connect` throws; the signal's reason where it has not answered by then
+ * @throws what `connect` throws; the signal's reason where it is not its turn by then, or that has not answered
  */
 export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read', signal: AbortSignal): Promise<Use> {
   const isUrgent = to === 'ruled';
-  const last = to !== 'read' && database.writers === 'one' ? await turnAt(database, isUrgent) : () => undefined;
+  const last = to !== 'read' && database.writers === 'one' ? await turnAt(database, isUrgent, signal) : () => undefined;
   try {
     const connection = await connected(database, signal);
-    const next = await turnAt(connection, isUrgent);
+    const next = await turnAt(connection, isUrgent, signal).catch((error: unknown) => {
+      unused(connection).catch(() => undefined);
+      throw error;
+    });
     let isOver = false;
     const use = {
       connection,
@@ -56,11 +59,16 @@ async function connected(database: SqlDatabase, signal: AbortSignal): Promise<Sq
     return await Promise.race([connecting, aborted]);
   } catch (error) {
     // One that comes yet is nobody's.
-    connecting.then((connection) => connection.close?.(false)).catch(() => undefined);
+    connecting.then(unused).catch(() => undefined);
     throw error;
   } finally {
     signal.removeEventListener('abort', abort);
   }
+}
+
+/** Gives back what nobody has used. */
+async function unused(connection: SqlConnection): Promise<void> {
+  await connection.close?.(false);
 }
 
 /** How long a connection may take to roll back before it is cut off, where it can be; and to be given back before nobody waits for that. */
