@@ -364,6 +364,28 @@ describe('a command whose folder is kept', () => {
     expect(listing(root)).toEqual(before);
   });
 
+  test.each<[string, string, (root: string, elsewhere: string) => void]>([
+    ['a link to another folder', 'ln -s "$PWD/../elsewhere" "$PWD"', (root, to) => symlinkSync(to, root)],
+    ['a file', 'echo mine > "$PWD"', (root) => writeFileSync(root, 'mine')],
+    ['nothing', 'true', () => undefined],
+  ])('is put back by who comes next also where it had left %s in its place', async (_, script, leave) => {
+    const root = folder();
+    const before = listing(root);
+    const elsewhere = join(dirname(root), 'elsewhere');
+    mkdirSync(elsewhere);
+    put(elsewhere, 'theirs', 'x');
+    // One that its process has not seen to its end, and one that is undone by another process.
+    await new Snapshots(realpathSync(root)).take('k', 1);
+    rmSync(root, { recursive: true });
+    leave(root, elsewhere);
+    expect(await changing(root, 'true').spec.reconcile!({}, callOf())).toEqual({ happened: false });
+    expect(listing(root)).toEqual(before);
+    await run(changing(root, `rm -r "$PWD"; ${script}`));
+    expect(await changing(root, 'true').spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
+    expect(listing(root)).toEqual(before);
+    expect(listing(elsewhere)).toEqual({ theirs: '644 x' });
+  });
+
   test('keeps no copy for longer than until a later transaction runs there', async () => {
     const root = folder();
     const tool = changing(root, 'echo x >> log');

@@ -1,5 +1,5 @@
-import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '#canon';
 import {
@@ -183,6 +183,10 @@ function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec
 /** Its one path, by which everybody claims it. */
 function realFolder(tool: string, given: string): string {
   try {
+    const place = join(realpathSync(dirname(given)), basename(given));
+    // A command may have taken it away, or left a link in its place: what is to be put back is the folder, and not what that leads to.
+    const isThere = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (!isThere && Snapshots.keptOf(place)) return place;
     const path = realpathSync(given);
     if (statSync(path).isDirectory()) return path;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Json } from '#canon';
@@ -51,7 +51,19 @@ export class Snapshots {
   /** Of a folder by its real path. */
   constructor(folder: string) {
     this.#folder = folder;
-    this.#home = join(dirname(folder), '.assize-snapshots', basename(folder));
+    this.#home = homeOf(folder);
+  }
+
+  /** Whether a run there may yet be put back, or undone: whatever stands there now, what it has copied was a folder. */
+  static keptOf(folder: string): boolean {
+    const home = homeOf(folder);
+    try {
+      const entries = readdirSync(home).filter((name) => name.endsWith('.json'));
+      return entries.some((name) => (JSON.parse(readFileSync(join(home, name), 'utf8')) as Entry).state !== 'undone');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
   }
 
   /**
@@ -242,6 +254,10 @@ export class Snapshots {
   #entryAt(key: string): string {
     return join(this.#home, `${key}.json`);
   }
+}
+
+function homeOf(folder: string): string {
+  return join(dirname(folder), '.assize-snapshots', basename(folder));
 }
 
 /** When a process began, as its system counts it; undefined where there is none, or the system does not say. */
