@@ -99,7 +99,7 @@ export class BranchFolders {
   /**
    * Tries several ways, each in a copy of the folder as the transaction sees it, and goes on with one: what that has changed is planned
    * as writes and deletions of the transaction, each on condition that the file is as it was copied. All copies are gone when this
-   * returns. `choose` is told what each returned and changed.
+   * returns; of one that can't be removed is told, where nothing else has failed. `choose` is told what each returned and changed.
    *
    * @throws EffectError as `Transaction.speculate` and `Transaction.call` do: `tool_failed` where the folder can't be copied, or
    * what was changed is more than files
@@ -131,6 +131,7 @@ export class BranchFolders {
   ): Promise<T> {
     const ids = branches.length === 0 ? [] : await this.#made(tx, branches.length, of);
     const copies = ids.map((id) => this.#copies.get(id, epochOf(id)));
+    let won: Branched<T>;
     try {
       const before = copies[0] === undefined ? new Map() : await this.#contentsOf(copies[0]);
       const folderOf = new Map<Branched<T>, Copy>();
@@ -139,12 +140,14 @@ export class BranchFolders {
         folderOf.set(tried, copies[i]!);
         return tried;
       });
-      const won = await tx.speculate(bodies, choose);
+      won = await tx.speculate(bodies, choose);
       await take(won, folderOf.get(won)!);
-      return won.value;
-    } finally {
-      await worked(this.#name, () => this.#copies.remove(copies));
+    } catch (error) {
+      await this.#copies.drop(copies);
+      throw error;
     }
+    await worked(this.#name, () => this.#copies.remove(copies));
+    return won.value;
   }
 
   #contentsOf(copy: Copy): Promise<Contents> {
@@ -237,7 +240,7 @@ export class BranchFolders {
       const contents = await contentsOf(made[0]!, this.#copies);
       return { copies: made.map(({ id }) => id), files: contents.size, hash: hashOfContents(contents) };
     } catch (error) {
-      await this.#copies.remove(made);
+      await this.#copies.drop(made);
       throw error;
     }
   }

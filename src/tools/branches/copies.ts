@@ -68,7 +68,7 @@ export class Copies {
     try {
       await this.#copy(of?.root ?? this.#root, path);
     } catch (error) {
-      await this.remove([copy]);
+      await this.drop([copy]);
       throw error;
     }
     return copy;
@@ -86,6 +86,11 @@ export class Copies {
     const ids = copies.map(({ id }) => id);
     for (const id of ids) this.#live.delete(id);
     await this.#clearAll(ids);
+  }
+
+  /** As far as they can be removed, where something else is what failed; what stays, a later process takes away (`sweep`). */
+  async drop(copies: readonly Copy[]): Promise<void> {
+    await this.remove(copies).catch(() => undefined);
   }
 
   /** A command is at work in a copy: whoever finds the copy after a crash ends it. */
