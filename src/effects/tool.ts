@@ -71,7 +71,10 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly uncompensated?: string;
   /** What it answers is kept by salted hash, and may be erased. What it is given always is. */
   readonly sensitive?: boolean;
-  /** Whether branches of one transaction may use it at the same place at once: it keeps what they do apart. */
+  /**
+   * Whether branches of one transaction, and what they are branches of, may use it at the same place at once: it keeps what they do apart,
+   * or, where it reads, is meant to see it.
+   */
   readonly parallel?: boolean;
   /**
    * Of what can be neither undone nor held: the kind of counselor who approves it, besides those that the action and the rules of the

@@ -76,6 +76,8 @@ export class Claims {
   #readOver: PromiseWithResolvers<void> | undefined;
   /** Where branches have acted, as far as that is not undone. Undefined before any has. */
   #branchActs: { readonly place: string; readonly claim: Claim }[] | undefined;
+  /** What is looked at now, by whom. Undefined before anything was. */
+  #looks: Set<Looking> | undefined;
 
   /** Without a run it gets that, and its epoch, by `attach`. */
   constructor(held: Held, run: Run | undefined, work: Work, options: ClaimsOptions) {
@@ -269,36 +271,93 @@ export class Claims {
   }
 
   /**
-   * Notes that a branch acts there; `place` is '' for what is none. Branches act on the same thing only where its tool says that it can
+   * Notes that a branch acts there; `place` is '' for what is none. Where another one has acted that may be undone yet, what undoes it might
+   * put back what was there before it: so branches, and what they are branches of, act on the same thing only where its tool says that it can
    * tell them apart.
    * @throws EffectError `branch_conflict`
    */
-  actAt({ name, spec }: Tool, claim: Claim, place: string): void {
-    const sibling = this.#branchActs?.find(
-      (act) => !act.place.startsWith(place) && !place.startsWith(act.place) && conflicts(act.claim, claim),
-    );
-    if (sibling !== undefined && spec.parallel !== true)
-      throw new EffectError(
-        'branch_conflict',
-        `Another branch has acted at ${claim.scope.text}, and ${name} does not say that it can be used in parallel.`,
-        { evidence: { tool: name, scope: claim.scope.text } },
-      );
+  actAt(tool: Tool, claims: readonly Claim[], place: string): void {
+    this.#checkApart(tool, claims, place);
     if (place === '') return;
+    for (const look of this.#looks ?? [])
+      if (isApart(place, look.place))
+        look.met ??= look.claims.find((seen) => claims.some((claim) => conflicts(claim, seen)));
     this.#branchActs ??= [];
-    this.#branchActs.push({ place, claim });
+    this.#branchActs.push(...claims.map((claim) => ({ place, claim })));
   }
 
-  /** What branches there have done is undone. */
-  discard(places: readonly string[]): void {
-    this.#branchActs = this.#branchActs?.filter(
-      ({ place }) => !places.some((discarded) => place.startsWith(discarded)),
-    );
+  /**
+   * Notes that somebody looks there, in that branch: what is done in another one, and may be undone yet, is not to be seen there, unless the
+   * tool says that it can tell them apart.
+   * @throws EffectError `branch_conflict`
+   */
+  lookAt(tool: Tool, claims: readonly Claim[], place: string): Look {
+    this.#checkApart(tool, claims, place);
+    this.#looks ??= new Set();
+    const looks = this.#looks;
+    const look: Looking = {
+      place,
+      claims,
+      met: undefined,
+      check: () => {
+        if (look.met !== undefined) requireParallel(tool, look.met);
+      },
+      over: () => void looks.delete(look),
+    };
+    looks.add(look);
+    return look;
+  }
+
+  #checkApart(tool: Tool, claims: readonly Claim[], place: string): void {
+    const apart = this.#branchActs?.filter((act) => isApart(act.place, place)) ?? [];
+    const met = claims.find((claim) => apart.some((act) => conflicts(act.claim, claim)));
+    if (met !== undefined) requireParallel(tool, met);
+  }
+
+  /** What a branch has done is undone. `isLeft`: not all of it, and a person may have that undone later. */
+  discard(branch: string, isLeft: boolean): void {
+    this.#branchActs = this.#branchActs?.flatMap((act) => {
+      if (!act.place.startsWith(branch)) return [act];
+      return isLeft ? [{ ...act, place: NOBODYS }] : [];
+    });
   }
 
   /** What a branch has done is done by what it is a branch of. */
   adopt(branch: string, place: string): void {
     this.#branchActs = this.#branchActs?.map((act) => (act.place.startsWith(branch) ? { ...act, place } : act));
   }
+}
+
+/** A look at something that branches may change. */
+export interface Look {
+  /** @throws EffectError `branch_conflict` where another branch has acted there meanwhile */
+  check(): void;
+  over(): void;
+}
+
+interface Looking extends Look {
+  readonly place: string;
+  readonly claims: readonly Claim[];
+  /** Where a branch has acted meanwhile that it is not in. */
+  met: Claim | undefined;
+}
+
+/** Of what was done in a branch and could not be undone: no branch is there. */
+const NOBODYS = '-';
+
+/** Whether what is done in that branch may come to nothing, and what is at the other place goes on. */
+function isApart(branch: string, place: string): boolean {
+  return !place.startsWith(branch);
+}
+
+/** @throws EffectError `branch_conflict` */
+function requireParallel({ name, spec }: Tool, { scope }: Claim): void {
+  if (spec.parallel === true) return;
+  throw new EffectError(
+    'branch_conflict',
+    `A branch that may be undone yet has acted at ${scope.text}, and ${name} does not say that it can be used in parallel; use it in that branch, or when it was decided on.`,
+    { evidence: { tool: name, scope: scope.text } },
+  );
 }
 
 /** Takes one such claim out of the list; false where there is none. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { declareTool, type Tool } from '#effects';
+import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
 import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -64,6 +64,8 @@ describe('speculation', () => {
     ['none is chosen', () => undefined, 'no_branch'],
     ['there is none of that number', () => 7, 'no_branch'],
     ['choosing fails', () => Promise.reject(new Error('cannot say')), 'cannot say'],
+    ['what is chosen is a text', () => '0', 'bad_intent'],
+    ['what is chosen is a list', () => [1], 'bad_intent'],
   ])('where %s all are undone, and the body may go on', async (_, choose, code) => {
     const { trajectory, sink } = await stage();
     const outcome = await trajectory.transaction(all, async (tx) => {
@@ -180,6 +182,172 @@ describe('speculation', () => {
       tx.propose(COUNT);
     });
     expect([sink.standing('a'), sink.times('do', 'b')]).toEqual([1, 0]);
+  });
+
+  test('a list of what came of branches that is changed is refused, so that the one that is committed is the one that was meant', async () => {
+    const { trajectory, sink } = await stage();
+    const outcome = await trajectory.transaction(all, async (tx) => {
+      const sorted = tx.speculate([branch('a'), branch('b')], (tried) => {
+        (tried as { reverse?(): void }).reverse!();
+        return 0;
+      });
+      await expect(sorted).rejects.toThrow(TypeError);
+      const failing = async (inner: any) => {
+        await branch('c')(inner);
+        throw new Error('no');
+      };
+      const made = tx.speculate([failing], ([tried]) => {
+        (tried as { failed: boolean }).failed = false;
+        return 0;
+      });
+      await expect(made).rejects.toThrow(TypeError);
+      tx.propose(COUNT);
+    });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    for (const what of ['a', 'b', 'c'])
+      expect([sink.standing(`${what} acted`), sink.times('do', `${what} held`)]).toEqual([0, 0]);
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ['that are none', undefined, () => 0],
+    ['of which one is none', [branch('a'), 'b'], () => 0],
+    ['among which nobody chooses', [branch('a')], undefined],
+  ])('branches %s are refused before any is tried', async (_, branches, choose) => {
+    const { trajectory, sink } = await stage();
+    const made = trajectory.transaction(all, (tx) => tx.speculate(branches as never, choose as never));
+    await expect(made).rejects.toMatchObject({ code: 'bad_intent' });
+    expect(sink.log).toEqual([]);
+  });
+
+  describe('where a branch has acted that may be undone yet', () => {
+    /** What has a place, and puts back what it found there. */
+    function shelf(more: { readonly parallel?: boolean } = {}) {
+      const places = new Map<string, string>();
+      const at = z.strictObject({ at: z.string(), what: z.string().optional() });
+      const looks: PromiseWithResolvers<void>[] = [];
+      const put = declareTool({
+        name: 'shelf.put',
+        input: at,
+        class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+        writes: ['test:{at}'],
+        execute: ({ at, what = '' }) => {
+          const before = places.get(at) ?? null;
+          places.set(at, what);
+          return { before };
+        },
+        compensate: ({ at }, { before }: { before: string | null }) => {
+          if (before === 'stuck') throw new DidNothing('it is stuck', { final: true });
+          if (before === null) places.delete(at);
+          else places.set(at, before);
+          return { undone: 'all' };
+        },
+      });
+      const look = declareTool({
+        name: 'shelf.look',
+        input: at,
+        class: 'read',
+        reads: ['test:{at}'],
+        ...more,
+        execute: async ({ at }) => {
+          await looks.shift()?.promise;
+          return places.get(at) ?? null;
+        },
+      });
+      return { places, looks, tools: [put, look] };
+    }
+
+    const puts = (what: string) => (tx: any) => tx.call('shelf.put', { at: 'x', what });
+    const looks = (tx: any) => tx.call('shelf.look', { at: 'x' });
+
+    test('nothing else acts: what undoes it would take that with it', async () => {
+      const { places, tools } = shelf();
+      const { trajectory } = await stage(undefined, 'keyed', tools);
+      await trajectory.transaction(all, async (tx) => {
+        await tx.speculate([puts('a'), async () => undefined], async () => {
+          expect(await codeOf(puts('chosen')(tx))).toBe('branch_conflict');
+          return 1;
+        });
+        await puts('mine')(tx);
+        tx.propose(COUNT);
+      });
+      expect(places.get('x')).toBe('mine');
+    });
+
+    test('nothing acts either where it could not be undone: a person may have that done later', async () => {
+      const { places, tools } = shelf();
+      places.set('x', 'stuck');
+      const { trajectory, assize } = await stage(undefined, 'keyed', tools);
+      const { effects } = await trajectory.transaction(all, async (tx) => {
+        const part = tx.nested(async (inner) => {
+          await puts('a')(inner);
+          throw new Error('no');
+        });
+        await expect(part).rejects.toThrow('no');
+        expect(await codeOf(puts('mine')(tx))).toBe('branch_conflict');
+        expect(await codeOf(tx.nested(puts('mine')))).toBe('branch_conflict');
+        await tx.call('shelf.put', { at: 'y', what: 'mine' });
+        tx.propose(COUNT);
+      });
+      expect([effects, places.get('x'), places.get('y')]).toEqual(['person', 'a', 'mine']);
+      await assize.close();
+    });
+
+    test.each([
+      ['another branch', 'b'],
+      ['what it is a branch of', 'outer'],
+    ])('%s does not look, and the one that has acted does', async (_, who) => {
+      const { tools } = shelf();
+      const { trajectory } = await stage(undefined, 'keyed', tools);
+      const outcome = await trajectory.transaction(all, async (tx) => {
+        const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
+        const a = async (inner: any) => {
+          await puts('a')(inner);
+          acted();
+          return looks(inner);
+        };
+        const b = (inner: any) => hasActed.then(() => looks(who === 'b' ? inner : tx)).catch(({ code }) => code);
+        const seen = await tx.speculate([a, b], ([first, second]) => {
+          expect([first, second]).toMatchObject([{ value: 'a' }, { value: 'branch_conflict' }]);
+          return 1;
+        });
+        expect(await looks(tx)).toBe(null);
+        tx.propose(COUNT);
+        return seen;
+      });
+      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'branch_conflict' });
+      const { observations } = JSON.parse((outcome.ruling as any).entry.payload);
+      expect(observations.map(({ value }: { value: unknown }) => value)).toEqual([null]);
+    });
+
+    test('what was looked at while it acted, and was undone since, was not seen', async () => {
+      const { tools, looks: answers } = shelf();
+      const { trajectory } = await stage(undefined, 'keyed', tools);
+      await trajectory.transaction(all, async (tx) => {
+        const answer = Promise.withResolvers<void>();
+        answers.push(answer);
+        const looking = looks(tx).catch(({ code }: { code: string }) => code);
+        const part = tx.nested(async (inner) => {
+          await puts('a')(inner);
+          throw new Error('no');
+        });
+        await expect(part).rejects.toThrow('no');
+        answer.resolve();
+        expect(await looking).toBe('branch_conflict');
+        tx.propose(COUNT);
+      });
+    });
+
+    test('a tool that says that it can be used in parallel is used', async () => {
+      const { tools } = shelf({ parallel: true });
+      const { trajectory } = await stage(undefined, 'keyed', tools);
+      await trajectory.transaction(all, async (tx) => {
+        await tx.speculate([puts('a')], async () => {
+          expect(await looks(tx)).toBe('a');
+          return 0;
+        });
+        tx.propose(COUNT);
+      });
+    });
   });
 
   test('a loser that can’t be undone waits for a person, and the winner is committed', async () => {

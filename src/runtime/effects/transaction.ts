@@ -1,5 +1,5 @@
 import { thrownOf } from '#canon';
-import { type Claim, EffectError, type Tool, type Work } from '#effects';
+import { type Claim, EffectError, isLeft, type Tool, type Work } from '#effects';
 import { badIntent, type ObservationInput, type ReadIntent, readIntent } from '../intent.ts';
 import type { Pivot, ToolUse } from './acting.ts';
 import { allowed, checkStillAllowed, judged, useOf, whyNotAdopted } from './admission.ts';
@@ -109,7 +109,7 @@ export class Transaction {
    * like any other: nobody else is told of it.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
-   * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `transaction_over`
+   * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `branch_conflict`, `transaction_over`
    */
   call(name: string, given: unknown): Promise<any> {
     try {
@@ -216,11 +216,12 @@ export class Transaction {
 
   /**
    * Tries several ways at once, and goes on with one: the others have done nothing, or it is undone before this returns. They are
-   * branches of one transaction, of its epoch; none sees what another does. `choose` is told what came of each, and answers with the
-   * place of one that did not fail, or with nothing, where none is wanted. Branches may branch.
+   * branches of one transaction, of its epoch; none sees what another does, nor does what they are branches of before one is chosen
+   * (`branch_conflict`), but by a tool that can be used in parallel. `choose` is told what came of each, in a list that it can't
+   * change, and answers with the place of one that did not fail, or with nothing, where none is wanted. Branches may branch.
    *
    * @throws EffectError `no_branch`, where none was chosen or one that failed; `second_pivot`, where the one that was chosen calls what
-   * can be neither undone nor held, and so does what it is a branch of by now; what `choose` throws
+   * can be neither undone nor held, and so does what it is a branch of by now; what `choose` throws; RuntimeError `bad_intent`
    */
   speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
@@ -235,21 +236,21 @@ export class Transaction {
     ofNested?: number,
   ): Promise<T> {
     this.#branch.checkGoesOn();
+    // Before anything is tried that would be for nothing.
+    checkFunctions(branches, choose);
     const family = ofNested ?? this.#branch.nextCall();
     const attempt = this.#attempt;
     const parent = this.#branch;
     const children = branches.map(
       (_, i) => new Transaction(attempt, new Branch(attempt, parent, `${parent.place}${family}.${i}/`)),
     );
-    const tried = await Promise.all(branches.map((body, i) => triedOut(children[i]!, body)));
+    const tried = Object.freeze(await Promise.all(branches.map((body, i) => triedOut(children[i]!, body))));
     // Also of those that have failed.
     for (const child of children) child.#branch.end();
     let chosen: number | undefined;
     let refused: EffectError | undefined;
     try {
-      chosen = await choose(tried);
-      if (chosen !== undefined && !Number.isSafeInteger(chosen))
-        throw badIntent('choose answers with the place of a branch, or undefined');
+      chosen = placeIn(await choose(tried));
     } finally {
       await attempt.inTurn(async () => {
         // Where nobody waited for it, whoever has given up what it is a branch of has all of it undone as well.
@@ -272,7 +273,11 @@ export class Transaction {
     const { run, claims } = this.#attempt;
     const others = losers.flatMap((loser) => loser.#branch.allBegun);
     if (run !== undefined) await this.#attempt.whileActing(() => run.discard(others.sort((a, b) => a - b)));
-    claims.discard(losers.map((loser) => loser.#branch.place));
+    for (const loser of losers) {
+      const { place, allBegun } = loser.#branch;
+      const isKept = allBegun.some((n) => isLeft(run!.state.effects[n]!.phase));
+      claims.discard(place, isKept);
+    }
   }
 
   /**
@@ -339,11 +344,26 @@ function retriesOf(options: { readonly retries?: number }): number {
   throw badIntent('retries are a whole number');
 }
 
+/** @throws RuntimeError `bad_intent`: what only reads as a place in a list, as a text may, is none */
+function placeIn(chosen: unknown): number | undefined {
+  if (chosen === undefined || Number.isSafeInteger(chosen)) return chosen as number | undefined;
+  throw badIntent('choose answers with the place of a branch, or undefined');
+}
+
+/** @throws RuntimeError `bad_intent` */
+function checkFunctions(branches: unknown, choose: unknown): void {
+  const isFunction = (given: unknown): boolean => typeof given === 'function';
+  if (!Array.isArray(branches) || !Array.from(branches).every(isFunction))
+    throw badIntent('what is tried is a function, and of several ways a list of them');
+  if (!isFunction(choose)) throw badIntent('which branch is gone on with is chosen by a function');
+}
+
+/** Frozen, as which branch is gone on with is seen by it. */
 async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {
   try {
-    return { failed: false, value: await branch.run(body) };
+    return Object.freeze({ failed: false as const, value: await branch.run(body) });
   } catch (error) {
-    return { failed: true, error: thrownOf(error) };
+    return Object.freeze({ failed: true as const, error: thrownOf(error) });
   }
 }
 

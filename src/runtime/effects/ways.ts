@@ -14,6 +14,7 @@ import { checkAffords, letGo } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import { type Branch, costOf } from './branch.ts';
 import { isHeld, type Prepared } from './called.ts';
+import type { Look } from './claims.ts';
 import { undoCostOf } from './reserved.ts';
 import { inTime, isPromise } from './time-limit.ts';
 
@@ -39,6 +40,7 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   const { attempt } = branch;
   const { isOptimistic, signal } = attempt.asking;
   const at = branch.placeOf(ordinal);
+  let look: Look | undefined;
   try {
     branch.charge(tool, input);
     if (!isOptimistic) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
@@ -46,13 +48,17 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     const { plans } = branch;
     const call = () => ({ key: attempt.keys.of(at, 0), signal, epoch: attempt.epoch });
     const execute = () => tool.spec.execute(copyJson(input) as never, call(), plans);
+    // What is read again at the gate is found out then.
+    if (!isOptimistic) look = attempt.claims.lookAt(tool, claims, branch.place);
     const value = await branch.guesses.read(tool, claims, execute);
+    look?.check();
     branch.observe(tool, ordinal, value);
     return copyJson(value);
   } catch (error) {
     if (isOptimistic) attempt.claims.untouch(claims);
     throw error;
   } finally {
+    look?.over();
     if (!isOptimistic) attempt.claims.readIsOver(claims);
   }
 }
@@ -93,6 +99,7 @@ async function plan(
 ): Promise<unknown> {
   const { attempt } = branch;
   const { isCareful, isOptimistic, signal } = attempt.asking;
+  let look: Look | undefined;
   try {
     branch.charge(tool, input);
     const at = branch.placeOf(ordinal);
@@ -105,16 +112,20 @@ async function plan(
     const plans: Planned = planOf === undefined ? [] : branch.plans;
     const isGuess = isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
+    if (!isGuess && planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
     // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
     const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
     const planned = isGuess ? branch.guesses.read(tool, reads, planning) : inTime(signal, planning);
     const answer = isPromise(planned) ? await planned : planned;
+    look?.check();
     branch.plan(prepared, { tool, input, claims });
     if (isPivot(tool.class!)) branch.pivot = tool;
     return isGuess ? copyJson(answer as Json) : (answer ?? null);
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
+  } finally {
+    look?.over();
   }
 }
 
@@ -176,11 +187,11 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
     await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
     await branch.guesses.checkAt(claims);
     branch.checkGoesOn();
+    attempt.claims.actAt(tool, claims, branch.place);
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
   }
-  for (const claim of claims) attempt.claims.actAt(tool, claim, branch.place);
   const at = branch.placeOf(ordinal);
   const generation = await attempt.keys.takeGeneration(at);
   const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation));
