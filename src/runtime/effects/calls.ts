@@ -127,6 +127,19 @@ export class Calls {
     return true;
   }
 
+  /**
+   * Makes one again of which nobody can tell what became of it, as the log has it that its sink was keyed. By the tool that is here it may be
+   * so no more: then it is asked about, or waits for a person.
+   */
+  async makeAgain(n: number, how: How): Promise<boolean> {
+    const tool = this.ports.tools.get(this.effects[n]!.tool);
+    const sink = tool?.class?.sink;
+    if (tool === undefined || sink === 'keyed') return this.make(n, how);
+    if (sink === 'queryable') return this.ask(n);
+    await this.leave(n, { is: 'in_doubt', n });
+    return true;
+  }
+
   /** Asks the sink what became of a call, or of its compensation. */
   async ask(n: number): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;

@@ -367,7 +367,7 @@ export class Run implements Reserving {
   /** False where it can't be done here: it needs a tool that was not given, or what was erased. */
   #take(step: Exclude<Step, { do: 'nothing' | 'wait' | 'propose' }>): Promise<boolean> | boolean {
     if (step.do === 'ask') return this.#calls.ask(step.n);
-    if (step.do !== 'log') return this.#calls.make(step.n, step.do);
+    if (step.do !== 'log') return this.#calls.makeAgain(step.n, step.do);
     const { record } = step;
     switch (record.is) {
       case 'applying':
