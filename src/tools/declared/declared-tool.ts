@@ -6,6 +6,7 @@ import { invalidTool, readOptions } from '../options.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, type Sources } from './mapping.ts';
+import { uncheckedIn } from './unchecked.ts';
 
 /** What is called, by its name, and with what. By default a tool gets the whole input. */
 export interface Called {
@@ -17,7 +18,7 @@ export interface Called {
 export interface ToolDeclaration {
   readonly name: string;
   readonly description?: string;
-  /** A JSON Schema of an object. */
+  /** A JSON Schema of an object. What of one can't be checked is refused. */
   readonly input: { readonly [keyword: string]: Json };
   readonly class: ToolSpec['class'];
   /** Scopes with `{member}` for a part of the input. */
@@ -201,11 +202,17 @@ function compensationWithout({ compensate }: ToolDeclaration): string {
 
 function schemaOf(name: string, input: unknown): z.ZodType {
   if (input instanceof z.ZodType) return input;
+  let schema: Json;
+  let made: z.ZodType;
   try {
-    return z.fromJSONSchema(copyJson(input, { foreign: true }) as never);
+    schema = copyJson(input, { foreign: true });
+    made = z.fromJSONSchema(schema as never);
   } catch (cause) {
     throw invalidTool(name, `its input is no JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
   }
+  const unchecked = uncheckedIn(schema);
+  if (unchecked !== undefined) throw invalidTool(name, `its input can't be checked: ${unchecked}`);
+  return made;
 }
 
 function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { Json } from '#canon';
+import { errorOf } from '../../../tests/support/error-of.ts';
+import { declaredTool } from './index.ts';
+
+type Input = { readonly [keyword: string]: Json };
+
+const toolOf = (input: Input) =>
+  declaredTool(
+    {
+      name: 'shop.order',
+      input: { type: 'object', ...input },
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+      writes: ['shop:orders'],
+      execute: { call: 'take' },
+    },
+    { take: () => null },
+  );
+
+/** A member of which that is said. */
+const a = (said: Json, more: Input = {}): Input => ({ properties: { a: said }, ...more });
+
+// Each has an input that its schema refuses, and that would be taken.
+test.each<[what: string, input: Input, why: string]>([
+  ['a limit without a type', a({ maximum: 5 }), 'at /properties/a, maximum'],
+  ['a limit in a part', a({ type: 'string', allOf: [{ minLength: 3 }] }), 'at /properties/a/allOf/0, minLength'],
+  ['members that one of them wants', { ...a({}), anyOf: [{ required: ['a'] }] }, 'at /anyOf/0, required'],
+  ['a member that is only required', { required: ['a'] }, 'required names "a"'],
+  ['a member that says itself that it is required', a({ type: 'string', required: true }), 'required has to be a list'],
+  ['a limit that is a text', a({ type: 'integer', minimum: '3' }), 'minimum has to be a number'],
+  ['a limit beside a reference', a({ $ref: '#/$defs/p', maxLength: 1 }, { $defs: { p: { type: 'string' } } }), '$ref'],
+  ['a limit that is referred to', a({ $ref: '#/$defs/p' }, { $defs: { p: { maxLength: 1 } } }), 'at /$defs/p'],
+  ['a limit beside its values', a({ enum: ['abc'], maxLength: 1 }), 'maxLength is checked by nobody beside enum'],
+  ['a value beside its values', a({ enum: ['b'], const: 'c' }), 'const is checked by nobody beside enum'],
+  ['a number of anything', a({ type: 'array', maxItems: 1 }), 'maxItems is checked by nobody without items'],
+  ['two choices', a({ anyOf: [{ type: 'string' }], oneOf: [{ type: 'number' }] }), 'anyOf is checked by nobody beside'],
+  ['others beside a choice', { additionalProperties: false, anyOf: [{ type: 'object' }] }, 'additionalProperties'],
+  [
+    'others beside patterns',
+    { patternProperties: { '^a': {} }, additionalProperties: { type: 'number' } },
+    'additionalProperties',
+  ],
+  ['what an earlier version had', { dependencies: { a: ['b'] } }, 'dependencies'],
+  ['the same in a list', a({ type: 'array', items: { minimum: 1 } }), 'at /properties/a/items, minimum'],
+  ['the same in a place of a list', a({ type: 'array', prefixItems: [{ minimum: 1 }] }), 'prefixItems/0'],
+])('a schema is refused that would not check %s', (_, input, why) => {
+  expect(errorOf(() => toolOf(input))).toMatchObject({
+    code: 'invalid_tool',
+    message: expect.stringMatching(/^The tool shop\.order can't be used: its input can't be checked: /),
+  });
+  expect(errorOf(() => toolOf(input))).toMatchObject({ message: expect.stringContaining(why) });
+});
+
+test.each<[what: string, input: Input, taken: Json, refused: Json]>([
+  ['of a limit', a({ type: ['integer', 'null'], maximum: 5 }), { a: null }, { a: 6 }],
+  ['of a choice', a({ anyOf: [{ type: 'string', maxLength: 1 }, { type: 'null' }] }), { a: null }, { a: 'ab' }],
+  ['of a reference', a({ $ref: '#/$defs/p' }, { $defs: { p: { type: 'string', maxLength: 1 } } }), {}, { a: 'ab' }],
+  ['of names', { propertyNames: { maxLength: 1 } }, { b: 1 }, { ab: 1 }],
+  ['of members', a({}, { required: ['a'], additionalProperties: false }), { a: 1 }, { a: 1, b: 1 }],
+  ['of a number of anything', a({ type: 'array', items: true, maxItems: 1 }), { a: [1] }, { a: [1, 2] }],
+  ['of values, which may have any members', a({ enum: ['b'], default: 'b', maximum_: 1 }), {}, { a: 'c' }],
+])('a schema is taken that checks all %s', (_, input, taken, refused) => {
+  const tool = toolOf(input);
+  expect(() => tool.parse(taken)).not.toThrow();
+  expect(errorOf(() => tool.parse(refused))).toMatchObject({ code: 'bad_input' });
+});
