@@ -106,6 +106,26 @@ describe('a declared tool', () => {
     expect([unfit.left.map(({ phase }) => phase), sink.log.length]).toEqual([['unresolved'], 1]);
   });
 
+  test('refuses an input with which one of its calls could not be made, before anything is done', async () => {
+    const { compensate: _, ...held } = { ...ORDER, class: { ...(ORDER.class as object), delivery: 'buffered' } };
+    const keyed = { ...held, uncompensated: 'it may stay', key: 'order/{count}/{key}' } as ToolDeclaration;
+    const args = { what: { $from: '/input/what' }, list: [{ count: { $from: '/input/count' } }] };
+    const told = { ...keyed, key: '{key}', execute: { call: 'take', args } } as ToolDeclaration;
+    const undone = { ...ORDER, compensate: { call: 'cancel', args } } as ToolDeclaration;
+    for (const [declaration, why] of [
+      [keyed, 'its key needs count, a text or a number'],
+      [told, 'there is nothing at /input/count to call it with'],
+      [undone, 'there is nothing at /input/count to call it with'],
+    ] as const) {
+      const { sink, callables } = shop();
+      const tool = declaredTool(declaration, callables);
+      const { error, isCommitted } = await transact([tool], (tx) => tx.call('shop.order', GIVEN));
+      expect(error).toMatchObject({ code: 'bad_input', message: expect.stringContaining(why) });
+      expect([isCommitted, sink.log]).toEqual([false, []]);
+      expect(tool.parse({ ...GIVEN, count: 1 })).toEqual({ ...GIVEN, count: 1 });
+    }
+  });
+
   test('is done once or not at all, with a crash at every step', async () => {
     for (const sort of ['keyed', 'queryable'] as const) {
       const asks = sort === 'queryable' ? { reconcile: { call: 'find' } } : {};
@@ -175,6 +195,11 @@ describe('a declaration is refused', () => {
       'no member',
     ],
     ['whose call needs its own result', { execute: { call: 'take', args: { a: { $from: '/result' } } } }, '$from'],
+    [
+      'whose arguments come from one place and something else',
+      { execute: { call: 'take', args: { what: { $from: '/input/what', or: 'a' } } } },
+      '$from stands by itself, and not beside "or"',
+    ],
     ['whose pointer is none', { compensate: { call: 'cancel', args: { $from: 'result' } } }, '$from'],
     ['that can be undone, and is not', { compensate: undefined }, 'compensate'],
     ['that is irreversible, and undone', { class: keyed }, 'irreversible'],
@@ -190,6 +215,27 @@ describe('a declaration is refused', () => {
       message: expect.stringMatching(/^The tool shop\.order /),
     });
     expect(errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables))).toMatchObject({
+      message: expect.stringContaining(why),
+    });
+  });
+
+  test.each<[string, string, 'keyed' | 'blind', object, string]>([
+    ['only reads, and calls what does not', 'execute', 'keyed', { class: 'read' }, 'its execute only reads'],
+    ['is keyed, and calls what is not', 'execute', 'blind', {}, 'its execute calls other.tool, of which it is blind'],
+    ['is keyed, and is undone by what is not', 'compensate', 'blind', {}, 'its compensate calls other.tool'],
+    ['is asked for by what acts', 'reconcile', 'keyed', {}, 'its reconcile only reads'],
+    ['is of no class, and calls a tool', 'execute', 'keyed', { class: null }, 'its class is'],
+  ])('that %s', (_, part, sink, change, why) => {
+    const other = declareTool({
+      name: 'other.tool',
+      input: z.looseObject({}),
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink },
+      writes: ['x:y'],
+      execute: () => null,
+    });
+    const declaration = { ...ORDER, [part]: { call: 'other' }, ...change } as never;
+    expect(errorOf(() => declaredTool(declaration, { ...shop().callables, other }))).toMatchObject({
+      code: 'invalid_tool',
       message: expect.stringContaining(why),
     });
   });

@@ -5,7 +5,7 @@ import { type Call, DidNothing, declareTool, EffectError, type Tool, type ToolSp
 import { invalidTool, readOptions } from '../options.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
-import { type Mapping, mapped, mappingProblem, type Sources } from './mapping.ts';
+import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
 import { uncheckedIn } from './unchecked.ts';
 
 /** What is called, by its name, and with what. By default a tool gets the whole input. */
@@ -99,8 +99,8 @@ export function declaredTool(
   const { name, description, class: sort, reads, writes, key = '{key}', uncompensated } = read;
   const { cost, undoCost, channel, sensitive, parallel } = read;
   if (sort === undefined) throw invalidTool(name, compensationWithout(read));
-  const input = schemaOf(name, read.input);
-  const members = membersOf(name, input);
+  const schema = schemaOf(name, read.input);
+  const members = membersOf(name, schema);
   requireScopes(name, [...(reads ?? []), ...(writes ?? [])], members);
   const problem = keyProblem(key, members, { isUndone: read.compensate !== undefined });
   if (problem !== undefined) throw invalidTool(name, problem);
@@ -108,6 +108,8 @@ export function declaredTool(
   const maker = (part: Part): Caller | undefined => {
     const target = targetOf(read, part, callables);
     if (target === undefined) return undefined;
+    const contradiction = contradictionWith(part, sort, target);
+    if (contradiction !== undefined) throw invalidTool(name, contradiction);
     calls.push(...keyedCalls(part, read[part]!.call, target, [PREFIXES[part], ...keyForm(key)]));
     const caller = callerOf(read, part, target, members);
     return (sources, call) =>
@@ -119,7 +121,10 @@ export function declaredTool(
   const reconcile = maker('reconcile');
   const spec: ToolSpec & { readonly [CALLS]: readonly KeyedCall[] } = {
     name,
-    input,
+    input: schema.check(({ value, issues }) => {
+      const problem = unfit(read, key, value as Json);
+      if (problem !== undefined) issues.push({ code: 'custom', message: problem, input: value });
+    }),
     class: sort,
     ...(description === undefined ? {} : { description }),
     ...(reads === undefined ? {} : { reads }),
@@ -153,6 +158,20 @@ export function declaredTool(
         }),
   };
   return declareTool(spec);
+}
+
+const PARTS = ['execute', 'compensate', 'mitigate', 'reconcile'] as const;
+
+/** Why one of its calls could not be made with that input, or undefined: what is planned is called when it is too late to say so, and undone later still. */
+function unfit(declaration: ToolDeclaration, key: string, input: Json): string | undefined {
+  try {
+    filledKey(key, input, '');
+    for (const part of PARTS) requireFrom(declaration[part]?.args ?? null, input);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DidNothing) return error.message;
+    throw error;
+  }
 }
 
 /** A sink must not take what is done about a deed for the deed itself, which it is asked about by its own key. */
@@ -244,6 +263,17 @@ function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables
     declaration.name,
     `its ${part} calls ${JSON.stringify(name)}, which is no tool and no function here`,
   );
+}
+
+/** Why a tool can't be called for a part, by what it says of itself, or undefined. What a function does, nobody can see. */
+function contradictionWith(part: Part, sort: ToolSpec['class'], target: Target): string | undefined {
+  if (typeof target === 'function' || target.class === undefined) return undefined;
+  const { name, class: its } = target;
+  if (part === 'reconcile' || sort === 'read')
+    return `its ${part} only reads, and calls ${name}, which changes something`;
+  // It would be called again for an answer that was lost.
+  if (part === 'mitigate' || sort?.sink !== 'keyed' || its.sink === 'keyed') return undefined;
+  return `its sink is keyed, and its ${part} calls ${name}, of which it is ${its.sink}; say so of both`;
 }
 
 /** What a part may take its arguments from. */

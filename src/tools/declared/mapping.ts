@@ -26,6 +26,8 @@ export function mappingProblem(
     }
     return undefined;
   }
+  const beside = Object.keys(mapping as object).find((member) => member !== '$from');
+  if (beside !== undefined) return `$from stands by itself, and not beside ${JSON.stringify(beside)}`;
   const path = pathOf(from);
   if (path === undefined || !allowed.includes(path[0] as keyof Sources))
     return `$from is a JSON pointer into ${allowed.map((name) => `/${name}`).join(' or ')}, and not ${JSON.stringify(from)}`;
@@ -41,6 +43,15 @@ export function mapped(mapping: Mapping, sources: Sources): Json {
   if (Array.isArray(mapping)) return mapping.map((each) => mapped(each, sources));
   if (typeof mapping !== 'object' || mapping === null) return mapping;
   return Object.fromEntries(Object.entries(mapping).map(([name, each]) => [name, mapped(each, sources)]));
+}
+
+/** @throws DidNothing where there is nothing at the place of the input that one of them comes from */
+export function requireFrom(mapping: Mapping, input: Json): void {
+  const from = fromOf(mapping);
+  if (from !== undefined) {
+    if (pathOf(from)?.[0] === 'input') found(String(from), { input });
+  } else if (typeof mapping === 'object' && mapping !== null)
+    for (const each of Object.values(mapping)) requireFrom(each as Mapping, input);
 }
 
 function fromOf(mapping: Mapping): Json | undefined {
