@@ -62,7 +62,7 @@ export function checkedEffectResolution(given: EffectResolution): EffectResoluti
   if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('the epoch is the number of a transaction, from 1');
   if (!Number.isSafeInteger(n) || n < 0) throw bad('n is the place of an effect in its transaction, from 0');
   if (!DECISIONS.includes(as)) throw bad(`as is one of ${DECISIONS.join(', ')}`);
-  if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX)
+  if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX || !by.isWellFormed())
     throw bad(`by says who decides, in 1 to ${BY_MAX} characters`);
   if (typeof confirm !== 'boolean') throw bad('confirm is true or false');
   return { epoch, n, as, by, evidence: evidenceOf(evidence), confirm };

@@ -240,6 +240,7 @@ describe('what was resolved', () => {
     ['a number that is none', { n: -1 }, 'bad_resolution'],
     ['a decision that is none', { as: 'gone' as never }, 'bad_resolution'],
     ['nobody', { by: ' ' }, 'bad_resolution'],
+    ['somebody whose name can’t be written', { by: 'ops \ud800' }, 'bad_resolution'],
     ['no evidence', { evidence: undefined as never }, 'bad_resolution'],
     ['empty evidence', { evidence: '' }, 'bad_resolution'],
     ['evidence of spaces', { evidence: '  ' }, 'bad_resolution'],
