@@ -49,11 +49,12 @@ export const toolsOption: Option = repeatable(
   'a module whose exports include the tools that are needed',
 );
 
-/** Seconds that a command waits for another process to end its work. */
+/** Seconds that a command waits for another process to end its work, by default and at most: 24 days, as a timer of more rings at once. */
 const WAIT = 5;
+const WAIT_MAX = 2_147_483;
 
 export const waitOption: Option = new Option('--wait <seconds>', 'for another process that has the effects at work')
-  .argParser(positive)
+  .argParser(upTo(WAIT_MAX))
   .default(WAIT);
 
 /** A whole number from 0. */

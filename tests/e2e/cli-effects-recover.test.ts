@@ -101,6 +101,11 @@ describe('recover', () => {
     }
   });
 
+  test.each(['2147484', '9999999999'])('refuses to wait %s seconds, of which no timer is that long', async (wait) => {
+    const { code, err } = await assize('recover', '--wait', wait);
+    expect([code, err]).toEqual([2, expect.stringMatching(/--wait <seconds>.*from 1 to 2147483, in digits/)]);
+  });
+
   test.each([
     ['no file', 'none.ts', 'There is no tools file'],
     ['a file without tools', 'empty.ts', 'exports no tool'],
