@@ -76,6 +76,8 @@ export class Claims {
   #readOver: PromiseWithResolvers<void> | undefined;
   /** Where branches have acted, as far as that is not undone. Undefined before any has. */
   #branchActs: { readonly place: string; readonly claim: Claim }[] | undefined;
+  /** Where that could not be undone, of branches that were not chosen. Undefined where all was. */
+  #left: Claim[] | undefined;
   /** What is looked at now, by whom. Undefined before anything was. */
   #looks: Set<Looking> | undefined;
 
@@ -274,7 +276,7 @@ export class Claims {
    * Notes that a branch acts there; `place` is '' for what is none. Where another one has acted that may be undone yet, what undoes it might
    * put back what was there before it: so branches, and what they are branches of, act on the same thing only where its tool says that it can
    * tell them apart.
-   * @throws EffectError `branch_conflict`
+   * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
   actAt(tool: Tool, claims: readonly Claim[], place: string): void {
     this.#checkApart(tool, claims, place);
@@ -289,7 +291,7 @@ export class Claims {
   /**
    * Notes that somebody looks there, in that branch: what is done in another one, and may be undone yet, is not to be seen there, unless the
    * tool says that it can tell them apart.
-   * @throws EffectError `branch_conflict`
+   * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
   lookAt(tool: Tool, claims: readonly Claim[], place: string): Look {
     this.#checkApart(tool, claims, place);
@@ -309,17 +311,33 @@ export class Claims {
   }
 
   #checkApart(tool: Tool, claims: readonly Claim[], place: string): void {
+    this.checkLeft(tool, claims);
     const apart = this.#branchActs?.filter((act) => isApart(act.place, place)) ?? [];
     const met = claims.find((claim) => apart.some((act) => conflicts(act.claim, claim)));
     if (met !== undefined) requireParallel(tool, met);
   }
 
-  /** What a branch has done is undone. `isLeft`: not all of it, and a person may have that undone later. */
+  /**
+   * Nothing more is done where a person may yet have undone what a branch did, unless the tool can tell the two apart.
+   * @throws EffectError `resource_in_doubt`
+   */
+  checkLeft({ spec }: Tool, claims: readonly Claim[]): void {
+    const met = claims.find((claim) => this.#left?.some((each) => conflicts(each, claim)));
+    if (met === undefined || spec.parallel === true) return;
+    const scope = met.scope.text;
+    throw new EffectError(
+      'resource_in_doubt',
+      `What a branch of this transaction did meets ${scope}, could not be undone, and waits for a person; nothing else is done there before.`,
+      { evidence: { epoch: this.#work.epoch, scope } },
+    );
+  }
+
+  /** What a branch has done is undone. `isLeft`: not all of it. */
   discard(branch: string, isLeft: boolean): void {
-    this.#branchActs = this.#branchActs?.flatMap((act) => {
-      if (!act.place.startsWith(branch)) return [act];
-      return isLeft ? [{ ...act, place: NOBODYS }] : [];
-    });
+    const acts = this.#branchActs?.filter(({ place }) => place.startsWith(branch)) ?? [];
+    if (acts.length === 0) return;
+    this.#branchActs = this.#branchActs?.filter((act) => !acts.includes(act));
+    if (isLeft) this.#left = [...(this.#left ?? []), ...acts.map(({ claim }) => claim)];
   }
 
   /** What a branch has done is done by what it is a branch of. */
@@ -341,9 +359,6 @@ interface Looking extends Look {
   /** Where a branch has acted meanwhile that it is not in. */
   met: Claim | undefined;
 }
-
-/** Of what was done in a branch and could not be undone: no branch is there. */
-const NOBODYS = '-';
 
 /** Whether what is done in that branch may come to nothing, and what is at the other place goes on. */
 function isApart(branch: string, place: string): boolean {

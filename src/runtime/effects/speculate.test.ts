@@ -258,6 +258,7 @@ describe('speculation', () => {
 
     const puts = (what: string) => (tx: any) => tx.call('shelf.put', { at: 'x', what });
     const looks = (tx: any) => tx.call('shelf.look', { at: 'x' });
+    const holds = (what: string) => (tx: any) => tx.call('irreversible.buffered', { what, at: 'x' });
 
     test('nothing else acts: what undoes it would take that with it', async () => {
       const { places, tools } = shelf();
@@ -283,12 +284,30 @@ describe('speculation', () => {
           throw new Error('no');
         });
         await expect(part).rejects.toThrow('no');
-        expect(await codeOf(puts('mine')(tx))).toBe('branch_conflict');
-        expect(await codeOf(tx.nested(puts('mine')))).toBe('branch_conflict');
+        for (const call of [puts('mine'), looks, holds('mine')])
+          expect([await codeOf(call(tx)), await codeOf(tx.nested(call))]).toEqual(Array(2).fill('resource_in_doubt'));
         await tx.call('shelf.put', { at: 'y', what: 'mine' });
         tx.propose(COUNT);
       });
       expect([effects, places.get('x'), places.get('y')]).toEqual(['person', 'a', 'mine']);
+      await assize.close();
+    });
+
+    test('what was held there before is not done either', async () => {
+      const { places, tools } = shelf();
+      places.set('x', 'stuck');
+      const { trajectory, sink, assize } = await stage(undefined, 'keyed', tools);
+      const made = trajectory.transaction(all, async (tx) => {
+        await holds('mine')(tx);
+        const part = tx.nested(async (inner) => {
+          await puts('a')(inner);
+          throw new Error('no');
+        });
+        await expect(part).rejects.toThrow('no');
+        tx.propose(COUNT);
+      });
+      expect(await codeOf(made)).toBe('resource_in_doubt');
+      expect([sink.log, await assize.recoverEffects()]).toMatchObject([[], [{ phase: 'unresolved' }]]);
       await assize.close();
     });
 

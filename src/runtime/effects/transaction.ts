@@ -288,6 +288,8 @@ export class Transaction {
   enter(): Promise<void> | undefined {
     const attempt = this.#attempt;
     const { touching, guesses } = this.#branch;
+    // Also what was planned before.
+    for (const { tool, claims } of touching) attempt.claims.checkLeft(tool, claims);
     const entered = attempt.claims.enter(async () => {
       for (const { tool, input, claims } of touching) await attempt.checkNames(tool, input, claims);
     });

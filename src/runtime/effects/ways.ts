@@ -106,6 +106,7 @@ async function plan(
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const prepared = prepare(attempt, tool, input, claims, key);
+    attempt.claims.checkLeft(tool, claims);
     // What its plan looks at is a read like any other: what is older comes first.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
@@ -136,6 +137,7 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   const together = tool.spec.together!;
   try {
     await enterAtOnce(branch, tool, input, claims);
+    attempt.claims.checkLeft(tool, claims);
     branch.charge(tool, input);
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
