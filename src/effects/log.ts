@@ -161,7 +161,7 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
 
 /**
  * Reads a transaction back.
- * @throws CanonError for a text that is not its own canonical text; EffectError `log_damaged` where there is no record of it
+ * @throws EffectError `log_damaged` where there is no record of it, or one that can't be one of its
  */
 export function readTransaction(logged: LoggedTransaction): KnownTransaction {
   return readNaming(logged).known;
@@ -176,14 +176,15 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
   readonly named: readonly Hash[];
 } {
   // What begins is written with its first record.
-  if (records.length === 0) throw withoutRecord(epoch);
+  if (records.length === 0) throw damaged(epoch, 'has no record');
   let named: readonly Hash[] = [];
   let state = BEGUN;
   const effects: KnownEffect[] = [];
-  const known = parseCanonical(body) as unknown as TransactionBody;
+  const known = bodyOf(epoch, body);
   const claims = [...known.claims];
   let ruled: Pick<KnownTransaction, 'entry' | 'cause' | 'undoneBy'> = {};
-  for (const record of records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[])) {
+  for (const record of recordsOf(epoch, records)) {
+    if (!isOf(record, effects.length)) throw damaged(epoch, 'has a record that can be none of its');
     if (record.is === 'expanded') {
       claims.push(...record.claims);
       continue;
@@ -232,6 +233,38 @@ export function textsOf({ records }: LoggedTransaction): LoggedText[] {
   return texts;
 }
 
+function bodyOf(epoch: number, body: string): TransactionBody {
+  try {
+    return parseCanonical(body) as unknown as TransactionBody;
+  } catch (cause) {
+    throw damaged(epoch, 'has a text that can’t be read', cause);
+  }
+}
+
+function recordsOf(epoch: number, records: readonly string[]): LogRecord[] {
+  try {
+    return records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[]);
+  } catch (cause) {
+    throw damaged(epoch, 'has a text that can’t be read', cause);
+  }
+}
+
+/** Whether it is of the whole, or of an effect that there is. */
+function isOf(record: LogRecord, effects: number): boolean {
+  if (OF_ALL.has(record?.is)) return true;
+  const n = (record as { readonly n?: unknown } | null)?.n as number;
+  return Number.isSafeInteger(n) && n >= 0 && n < effects;
+}
+
+const OF_ALL: ReadonlySet<LogRecord['is']> = new Set([
+  'intended',
+  'committed',
+  'expanded',
+  'aborting',
+  'settled',
+  'aborted',
+] as const);
+
 /** What records name beside payloads, by the names of their members. */
 const LEARNT = ['result', 'residue', 'differs', 'evidence'] as const;
 
@@ -264,11 +297,11 @@ function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect
   }
 }
 
-function withoutRecord(epoch: number): EffectError {
+function damaged(epoch: number, how: string, cause?: unknown): EffectError {
   return new EffectError(
     'log_damaged',
-    `Transaction ${epoch} has no record in the effect log, which has lost some: what was done of it nobody can tell. Put the store back from a backup (assize verify names its trajectory).`,
-    { evidence: { epoch } },
+    `Transaction ${epoch} ${how} in the effect log, which is damaged: what was done of it nobody can tell. Put the store back from a backup (assize verify names its trajectory).`,
+    { evidence: { epoch }, cause },
   );
 }
 

@@ -1,8 +1,9 @@
-/** A transaction that is open in the effect log and has no record there, as a damaged store may have one. */
+/** A transaction that is open in the effect log and has no record there, or one that can be none of its, as a damaged store may have one. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { bodyText, claimTexts, readClaim } from '#effects';
+import { bodyText, claimTexts, readClaim, readTransaction } from '#effects';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { errorOf } from '../../../tests/support/error-of.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import type { Assize } from '../assize.ts';
 import { verifyStore } from '../verify.ts';
@@ -58,4 +59,26 @@ describe.each([
       ['other', undefined, undefined],
     ]);
   });
+});
+
+const key = 'a'.repeat(64);
+const intended = `{"class":{"delivery":"externalised","reversibility":"reversible","sink":"keyed"},"is":"intended","key":"${key}","payload":{"$blob":"${key}","bytes":1,"salted":true},"tool":"t"}`;
+const SOUND = `[${intended},{"is":"executed","n":0}]`;
+
+test.each<[string, readonly string[]]>([
+  ['of an effect that it has not', [SOUND, '[{"cause":"x","is":"aborting"},{"is":"undone","n":1}]']],
+  ['of no effect', [`[${intended},{"is":"executed","n":-1}]`]],
+  ['of an effect that is no number', [`[${intended},{"is":"executed","n":"0"}]`]],
+  ['of which the first is lost', ['[{"is":"executed","n":0}]']],
+  ['that says nothing', [SOUND, '[null]']],
+  ['that is cut off', [SOUND, '[{"is":"aborting"']],
+])('a record %s is named, and nothing is made of it', (_, records) => {
+  const body = bodyText({ transaction: 'lost', principal: 'alice', writ_id: '0'.repeat(64), claims: [] });
+  const logged = { epoch: 1, trajectory_id: 't', body, records };
+  expect(() => readTransaction({ ...logged, records: [SOUND] })).not.toThrow();
+  for (const read of [() => readTransaction(logged), () => readTransaction({ ...logged, body: body.slice(1) })])
+    expect(errorOf(read)).toMatchObject({
+      code: 'log_damaged',
+      message: expect.stringMatching(/^Transaction 1 has .* in the effect log.*backup/),
+    });
 });
