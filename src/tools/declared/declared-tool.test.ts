@@ -358,6 +358,22 @@ describe('of two tools that call one function', () => {
   });
 });
 
+test.each([[{ happened: true, result: 1, at: 'noon' }], [{ happened: 'yes' }], [null]])(
+  'what is asked whether it happened, and answers %j, has not said it',
+  async (said) => {
+    const sort = { ...(ORDER.class as object), sink: 'queryable' };
+    const declaration = { ...ORDER, class: sort, reconcile: { call: 'find' } } as ToolDeclaration;
+    const take = () => {
+      throw new Error('the line went dead');
+    };
+    const tool = declaredTool(declaration, { ...shop().callables, take, find: () => said });
+    const { left } = await transact([tool], (tx) => tx.call('shop.order', GIVEN));
+    expect(left).toMatchObject([
+      { phase: 'in_doubt', error: { message: expect.stringContaining('{ happened: false }') } },
+    ]);
+  },
+);
+
 describe('what undoes it answers', () => {
   const answered = (said: unknown, declaration: object = {}, callables: object = {}) =>
     declaredTool({ ...ORDER, ...declaration } as never, { ...shop().callables, cancel: () => said, ...callables });

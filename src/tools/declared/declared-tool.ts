@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { Amounts } from '#authority';
 import { copyJson, type Json } from '#canon';
-import { type Call, DidNothing, declareTool, EffectError, type Tool, type ToolSpec, type Undone } from '#effects';
+import {
+  type Call,
+  DidNothing,
+  declareTool,
+  EffectError,
+  type Reconciled,
+  type Tool,
+  type ToolSpec,
+  type Undone,
+} from '#effects';
 import { invalidTool, readOptions } from '../options.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
@@ -153,8 +162,7 @@ export function declaredTool(
     ...(reconcile === undefined
       ? {}
       : {
-          reconcile: async (given: unknown, call: Call) =>
-            HAPPENED.parse(await reconcile({ input: given as Json }, call)) as never,
+          reconcile: async (given: unknown, call: Call) => toldBy(await reconcile({ input: given as Json }, call)),
         }),
   };
   return declareTool(spec);
@@ -212,6 +220,15 @@ const HAPPENED = z.union([
   z.strictObject({ happened: z.literal(true), result: z.json().default(null) }),
   z.strictObject({ happened: z.literal(false) }),
 ]);
+
+/** @throws TypeError for another answer, in which one of these may be said of something else */
+function toldBy(said: unknown): Reconciled {
+  const read = HAPPENED.safeParse(said);
+  if (read.success) return read.data as Reconciled;
+  throw new TypeError(
+    'what it asks by has to answer with { happened: true, result } or { happened: false }, and nothing beside',
+  );
+}
 
 function compensationWithout({ compensate }: ToolDeclaration): string {
   return compensate === undefined
