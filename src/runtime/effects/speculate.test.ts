@@ -293,6 +293,33 @@ describe('speculation', () => {
       await assize.close();
     });
 
+    test('what is refused for that costs nothing', async () => {
+      const { places, tools } = shelf();
+      places.set('x', 'stuck');
+      const dear = declareTool({
+        name: 'shelf.order',
+        input: z.strictObject({ at: z.string() }),
+        class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+        writes: ['test:{at}'],
+        cost: () => ({ usd: 2 }),
+        execute: () => null,
+      });
+      const { trajectory, assize } = await stage(undefined, 'keyed', [...tools, dear]);
+      const writ = writFor('alice', { trajectory: 't', budget: { usd: 10 } });
+      const { ruling } = await trajectory.transaction({ ...all, writ }, async (tx) => {
+        const part = tx.nested(async (inner) => {
+          await puts('a')(inner);
+          throw new Error('no');
+        });
+        await expect(part).rejects.toThrow('no');
+        expect(await codeOf(tx.call('shelf.order', { at: 'x' }))).toBe('resource_in_doubt');
+        await tx.call('shelf.order', { at: 'y' });
+        tx.propose(COUNT);
+      });
+      expect(JSON.parse((ruling as any).entry.payload)).toMatchObject({ kind: 'commit', budget_cost: { usd: 2 } });
+      await assize.close();
+    });
+
     test('what was held there before is not done either', async () => {
       const { places, tools } = shelf();
       places.set('x', 'stuck');

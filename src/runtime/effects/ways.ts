@@ -101,12 +101,12 @@ async function plan(
   const { isCareful, isOptimistic, signal } = attempt.asking;
   let look: Look | undefined;
   try {
+    attempt.claims.checkLeft(tool, claims);
     branch.charge(tool, input);
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const prepared = prepare(attempt, tool, input, claims, key);
-    attempt.claims.checkLeft(tool, claims);
     // What its plan looks at is a read like any other: what is older comes first.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
