@@ -340,9 +340,12 @@ export class Claims {
     if (isLeft) this.#left = [...(this.#left ?? []), ...acts.map(({ claim }) => claim)];
   }
 
-  /** What a branch has done is done by what it is a branch of. */
+  /** What a branch has done is done by what it is a branch of; by what is none, it is undone with all or not at all. */
   adopt(branch: string, place: string): void {
-    this.#branchActs = this.#branchActs?.map((act) => (act.place.startsWith(branch) ? { ...act, place } : act));
+    this.#branchActs = this.#branchActs?.flatMap((act) => {
+      if (!act.place.startsWith(branch)) return [act];
+      return place === '' ? [] : [{ ...act, place }];
+    });
   }
 }
 
