@@ -32,20 +32,15 @@ function membersOf(schema: z.ZodType, { issues }: z.ZodError): string {
   return isUnknown && schema instanceof z.ZodObject ? `; there are ${Object.keys(schema.shape).join(', ')}` : '';
 }
 
-const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
 /**
- * Refuses a template that names a member which no input can have: it could never be filled. `more`: what there is beside the input.
+ * Refuses a template that names a member which no input can have: it could never be filled.
  *
  * @throws EffectError `invalid_tool`
  */
-export function requireMembers(tool: string, part: string, template: unknown, input: z.ZodType, more = ''): void {
+export function requireMembers(tool: string, part: string, named: readonly string[], input: z.ZodType): void {
   const members = inputMembers(input);
-  if (typeof template !== 'string' || members === undefined) return;
-  const stray = [...template.matchAll(MEMBER)]
-    .map(([, member]) => member!)
-    .find((member) => member !== more && !members.has(member));
-  if (stray === undefined) return;
+  const stray = named.find((member) => members?.has(member) === false);
+  if (members === undefined || stray === undefined) return;
   const there = [...members].join(', ') || 'none';
   throw invalidTool(tool, `its ${part} has {${stray}}, and its input has no such member; there are ${there}`);
 }

@@ -322,8 +322,10 @@ export class Claims {
    * @throws EffectError `resource_in_doubt`
    */
   checkLeft({ spec }: Tool, claims: readonly Claim[]): void {
-    const met = claims.find((claim) => this.#left?.some((each) => conflicts(each, claim)));
-    if (met === undefined || spec.parallel === true) return;
+    const left = this.#left;
+    if (left === undefined || spec.parallel === true) return;
+    const met = claims.find((claim) => left.some((each) => conflicts(each, claim)));
+    if (met === undefined) return;
     const scope = met.scope.text;
     throw new EffectError(
       'resource_in_doubt',

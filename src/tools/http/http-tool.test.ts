@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type Delivery, DidNothing, NoAnswer, type Reversibility, type Sink } from '#effects';
 import { errorOf } from '../../../tests/support/error-of.ts';
@@ -211,6 +211,68 @@ describe('compensation', () => {
     const [done, undone] = sink.requests.filter(({ method }) => method !== 'GET');
     expect(undone?.url).toBe('/orders/a');
     expect(undone?.headers['idempotency-key']).toBe(`undo-${done?.headers['idempotency-key']}`);
+  });
+});
+
+describe('what undoes a deed', () => {
+  const typed = z.strictObject({ shop: z.string(), id: z.string(), note: z.string() });
+  const post = { input: typed, method: 'POST', url: '/shops/{shop}/orders' } as const;
+
+  /** Where it is undone, by what the server answers to the deed. */
+  async function undoneAt(options: object, compensate: string, answer: string): Promise<[string[], string[]]> {
+    const asked: string[] = [];
+    const server = createHttpServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(request.method === 'DELETE' ? '' : answer);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url, ...rest } = { ...post, ...options };
+    const tool = httpTool({
+      ...rest,
+      name: 'shop.order',
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+      url: base + url,
+      compensate: { url: base + compensate },
+    });
+    const { left } = await transact([tool], async (tx) => {
+      await tx.call('shop.order', { shop: 's', id: 'customer-7', note: 'n' });
+      throw new Error('no');
+    });
+    return [asked.filter((each) => each.startsWith('DELETE')), left.map(({ phase }) => phase)];
+  }
+
+  test.each([
+    ['of the answer', {}, '/shops/{shop}/orders/{id}', '{"id":5}', ['DELETE /shops/s/orders/5'], []],
+    [
+      'of the URL of the deed',
+      { method: 'PUT', url: '/orders/{id}' },
+      '/orders/{id}',
+      '',
+      ['DELETE /orders/customer-7'],
+      [],
+    ],
+    ['of the input, named so', {}, '/notes/{input.note}/{id}', '{"id":5,"note":"m"}', ['DELETE /notes/n/5'], []],
+    ['of no input of that name by chance', {}, '/shops/{shop}/orders/{id}', '', [], ['unresolved']],
+    ['of no input of that name by chance, either', {}, '/shops/{shop}/orders/{id}', '{"id":null}', [], ['unresolved']],
+  ])('is sent to what is %s', async (_, options, compensate, answer, asked, left) => {
+    expect(await undoneAt(options, compensate, answer)).toEqual([asked, left]);
+  });
+
+  test.each([
+    ['compensate.url', { compensate: { url: 'http://a.example/{input.no}' } }],
+    ['url', { url: 'http://a.example/{input.note}', uncompensated: 'it may stay' }],
+  ])('can’t be named in %s by what no input has', (part, rest) => {
+    const tool = () =>
+      httpTool({
+        ...post,
+        name: 'shop.order',
+        class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+        url: 'http://a.example/',
+        ...(rest as object),
+      });
+    expect(tool).toThrow(`its ${part} has {`);
   });
 });
 

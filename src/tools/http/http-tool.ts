@@ -12,7 +12,7 @@ import {
 } from '#effects';
 import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
 import { type BodySort, exchange, type HttpAnswer, type HttpRequest, type Reading, requireDone } from './exchange.ts';
-import { apiScope, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
+import { apiScope, membersOf, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
 
 /** Headers by name. A function is asked at each call, so that what is secret stands in no log. */
 export interface HttpHeaders {
@@ -83,7 +83,10 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   readonly compensate?: {
     /** Default DELETE. */
     readonly method?: string;
-    /** With `{member}` for a part of the result, else of the input; or a function of both. */
+    /**
+     * With `{member}` for a part of the result; where that has none of the name, of the input, if the URL of the deed is made of it: any
+     * other is not what the deed was done to, and is named `{input.member}` where it is meant. Or a function of both.
+     */
     readonly url: UrlOf<[input: z.infer<Schema>, result: any]>;
     /** Such as `If-Match` with what the deed has left, so that nothing is undone that is not as it was left. Given as `conditions`. */
     readonly headers?: (input: z.infer<Schema>, result: any) => { readonly [name: string]: string };
@@ -159,8 +162,10 @@ const OPTIONS = z.strictObject({
  */
 export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as HttpToolOptions;
-  requireMembers(read.name, 'url', read.url, read.input);
-  requireMembers(read.name, 'reconcile.url', read.reconcile?.url, read.input, 'key');
+  const asked = membersOf(read.reconcile?.url ?? '').filter((member) => member !== 'key');
+  requireMembers(read.name, 'url', membersOf(read.url), read.input);
+  requireMembers(read.name, 'reconcile.url', asked, read.input);
+  requireMembers(read.name, 'compensate.url', inputsIn(read.compensate?.url ?? ''), read.input);
   requireNoBody(read.name, 'body', read.method ?? (read.class === 'read' ? 'GET' : 'POST'), read.body);
   requireNoBody(read.name, 'compensate.body', read.compensate?.method ?? 'DELETE', read.compensate?.body);
   const api = new HttpApi(read);
@@ -187,6 +192,13 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
     ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
     execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),
   });
+}
+
+const OF_INPUT = 'input.';
+
+/** The members of the input that a template names as such. */
+function inputsIn(url: UrlOf<any>): string[] {
+  return membersOf(url).flatMap((member) => (member.startsWith(OF_INPUT) ? [member.slice(OF_INPUT.length)] : []));
 }
 
 /** @throws EffectError `invalid_tool` for what could never be sent */
@@ -262,8 +274,15 @@ class HttpApi {
   compensator({ method = 'DELETE', url, headers, body, residue }: NonNullable<HttpToolOptions['compensate']>) {
     const { name, allow } = this.#options;
     const urlOf = urlMaker(name, url, allow);
+    const deedsOwn = membersOf(this.#options.url);
+    const inputs = inputsIn(url);
     return async (input: unknown, result: unknown, call: Call): Promise<Undone> => {
-      const members = { ...(input as object), ...(result as object) };
+      const given = input as Readonly<Record<string, unknown>>;
+      const members = {
+        ...Object.fromEntries(deedsOwn.map((member) => [member, given[member]])),
+        ...(result as object),
+        ...Object.fromEntries(inputs.map((member) => [OF_INPUT + member, given[member]])),
+      };
       // A server must not answer it with what it answered to the deed itself.
       const request = await this.#prepared(`undo-${call.key}`, {
         method,

@@ -7,7 +7,13 @@ export type UrlOf<Args extends readonly unknown[]> = string | ((...args: Args) =
 /** Makes the URL of a call: `members` fill a template, `args` are what a function is given. */
 export type UrlMaker<Args extends readonly unknown[]> = (members: unknown, ...args: Args) => URL;
 
-const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** `{input.member}` is of the input where there is a result as well. */
+const MEMBER = /\{((?:input\.)?[A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** What a template is filled with; nothing for a function. */
+export function membersOf(url: UrlOf<any>): string[] {
+  return typeof url === 'string' ? [...url.matchAll(MEMBER)].map(([, member]) => member!) : [];
+}
 
 /**
  * The resource that a URL names, as a scope: `api:host:/path`, or `api:host:port:/path` where the port is not that of the

@@ -5,6 +5,11 @@ import { DidNothing } from '#effects';
 // What a command gets of an input: places in its arguments, or variables of its script.
 
 const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** The members of the input that a part of a command is filled with. */
+export function membersOf(part: string): string[] {
+  return [...part.matchAll(MEMBER)].map(([, member]) => member!);
+}
+
 /** The members that a part of a command begins with. */
 const LEADING = /^(?:\{[A-Za-z_][A-Za-z0-9_]*\})+/;
 /** Whatever a shell or a loader goes by begins otherwise: `PATH`, `IFS`, `LD_PRELOAD`, `BASH_ENV`, `_`. */
@@ -60,7 +65,7 @@ export function argument(part: string, given: Json, mayBeOptions: readonly strin
 
 /** Members that stand at the beginning of a part of a command: what they are may make an option of it. */
 export function leading(part: string): string[] {
-  return [...(LEADING.exec(part)?.[0] ?? '').matchAll(MEMBER)].map(([, member]) => member!);
+  return membersOf(LEADING.exec(part)?.[0] ?? '');
 }
 
 function filled(part: string, given: Json): string {

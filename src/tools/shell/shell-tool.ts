@@ -14,7 +14,7 @@ import {
 } from '#effects';
 import { scopeOf } from '../files/root.ts';
 import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
-import { argument, envWith, leading, problemOfScript } from './given.ts';
+import { argument, envWith, leading, membersOf, problemOfScript } from './given.ts';
 import { type Command, type Ended, runCommand } from './run-command.ts';
 import { Snapshots } from './snapshot.ts';
 
@@ -139,7 +139,7 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
       `mayBeOptions are members that an argument of its command begins with, and ${JSON.stringify(stray)} begins none`,
     );
   requireKey(read);
-  if (typeof command !== 'string') for (const part of command) requireMembers(read.name, 'command', part, input);
+  if (typeof command !== 'string') requireMembers(read.name, 'command', command.flatMap(membersOf), input);
   if (snapshotOf === undefined) {
     if (read.class === undefined)
       throw invalidTool(read.name, 'it has to have a class, or a snapshotOf that undoes it');
