@@ -12,8 +12,9 @@ export class WitnessFile {
   constructor(path: string) {
     requireForm(form.text, path, 'path');
     this.#db = new DatabaseSync(path, { timeout: 5_000 });
-    // Before the answer it must be on the disk: a witness that forgets can be made to cosign a fork.
-    this.#db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+    // Before the answer it must be on the disk: a witness that forgets can be made to cosign a fork. With FULL the file would be,
+    // but not that its journal is gone: one that comes back with the power takes back what was answered.
+    this.#db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;
       CREATE TABLE IF NOT EXISTS tree (origin TEXT PRIMARY KEY, size TEXT NOT NULL, root BLOB NOT NULL, note TEXT NOT NULL) STRICT`);
   }
 

@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test, vi } from 'vitest';
+import { WitnessFile } from './record.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-record-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('what was recorded is on the disk, and also that its journal is gone, before anything is answered', () => {
+  const executed = vi.spyOn(DatabaseSync.prototype, 'exec');
+  const file = new WitnessFile(join(folder, 'w.db'));
+  try {
+    const [connection] = executed.mock.contexts as [DatabaseSync];
+    // EXTRA: the folder is synced after the journal was deleted. In WAL there would be nothing to delete.
+    expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 3 });
+    expect(connection.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
+  } finally {
+    executed.mockRestore();
+    file.close();
+  }
+});
