@@ -244,6 +244,8 @@ describe('an audit', () => {
 });
 
 describe('fsck', () => {
+  const HIDDEN = new ChainWriter('hidden').add('root', rootMembers({ n: 0 }));
+
   const checked = async (place: Place) => {
     const checkpoint = readCheckpoint(readFileSync(place.file, 'utf8'), log).checkpoint;
     return withStore(place.url, (store) => fsck(store, { checkpoint }), false);
@@ -279,6 +281,16 @@ describe('fsck', () => {
     ],
     ['a node gone', ['DELETE FROM log_node WHERE level = 4'], { code: 'node_differs', level: 4, index: 0 }],
     ['a cut tail', cut(4), { code: 'checkpoint', detail: expect.stringContaining('the last 4, from place 16 on') }],
+    [
+      'an entry that stands where the log looks no more',
+      [
+        'UPDATE entry SET position = 21 WHERE position = 20',
+        'UPDATE log SET entry = 21 WHERE entry = 20',
+        `INSERT INTO trajectory (name) VALUES ('hidden')`,
+        `INSERT INTO entry SELECT 20, (SELECT key FROM trajectory WHERE name = 'hidden'), 0, x'${HIDDEN.id}', NULL, 'root', '${HIDDEN.payload}'`,
+      ],
+      { code: 'damaged', detail: '1 entries have no place in the log, and stand where they never get one' },
+    ],
     [
       'rows without a trajectory',
       ["PRAGMA ignore_check_constraints = 1; DELETE FROM trajectory WHERE name = 'b'"],

@@ -302,6 +302,7 @@ withPostgres('opening', (postgres) => {
       '1 entries belong to no trajectory',
       '1 trajectories have a name and no entries',
       '1 places of the log have lost their entries',
+      '3 entries have no place in the log, and stand where they never get one',
       '2 records of the effect log belong to no transaction',
       '1 transactions have gaps in the effect log',
       '1 keys of effects belong to no transaction',

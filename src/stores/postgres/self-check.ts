@@ -22,6 +22,9 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
         WHERE NOT EXISTS (SELECT FROM "${schema}".entry AS e WHERE e.trajectory = t.key)),
       (SELECT count(*) FROM "${schema}".log AS l
         WHERE NOT EXISTS (SELECT FROM "${schema}".entry AS e WHERE e.position = l.entry)),
+      (SELECT count(*) FROM "${schema}".entry AS e
+        WHERE e.position <= (SELECT coalesce(max(entry), 0) FROM "${schema}".log)
+          AND NOT EXISTS (SELECT FROM "${schema}".log AS l WHERE l.entry = e.position)),
       ${unbegun('effect_record')},
       (SELECT count(*) FROM (
         SELECT FROM "${schema}".effect_record GROUP BY epoch HAVING count(*) <> max(place) + 1) AS x),
@@ -105,6 +108,7 @@ const FINDINGS: readonly string[] = [
   'entries belong to no trajectory',
   'trajectories have a name and no entries',
   'places of the log have lost their entries',
+  'entries have no place in the log, and stand where they never get one',
   'records of the effect log belong to no transaction',
   'transactions have gaps in the effect log',
   'keys of effects belong to no transaction',

@@ -45,6 +45,9 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
       GROUP BY r.epoch HAVING count(*) + (t.first IS NOT NULL) <> max(r.place) + 1)`);
   const fences = db.prepare('SELECT abs(count(*) - 1) AS n FROM effect_tenure');
   const gone = db.prepare('SELECT count(*) AS n FROM log WHERE entry NOT IN (SELECT position FROM entry)');
+  // `unlogged` looks behind the last one only: what stands before it, in no commit's order, is never logged.
+  const unplaced = db.prepare(`SELECT count(*) AS n FROM entry
+    WHERE position <= (SELECT coalesce(max(entry), 0) FROM log) AND position NOT IN (SELECT entry FROM log)`);
   const unowned = (table: string): string =>
     `SELECT count(*) AS n FROM ${table} WHERE key NOT IN (SELECT key FROM fact_partition)`;
   const unindexed: readonly (readonly [HashedTable, () => number])[] = [
@@ -119,6 +122,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(empty.get(), (n) => `${n} trajectories have a name and no entries`),
     ...counted(unnameable.get(), (n) => `${n} trajectories have a name with a NUL, which nobody can ask for`),
     ...counted(gone.get(), (n) => `${n} places of the log have lost their entries`),
+    ...counted(unplaced.get(), (n) => `${n} entries have no place in the log, and stand where they never get one`),
     ...counted(doubled.get(), (n) => `${n} hashes have more than one blob`),
     ...unindexed.flatMap(([table, count]) =>
       counted({ n: count() }, (n) => `${n} rows of the table ${table} are not found by their hashes`),
