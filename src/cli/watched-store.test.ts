@@ -1,5 +1,6 @@
 import { Assize, generateKeys, openStore, verifyStore } from 'assize';
 import { budget } from 'assize/domains/budget';
+import { integrateLog } from 'assize/ledger';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { watchedStore } from './watched-store.ts';
 
@@ -18,7 +19,9 @@ test('reads what the store has, and counts it', async () => {
   const watched = watchedStore(store, new AbortController().signal, (entries) => read.push(entries));
   expect(await watched.entries('b')).toEqual(await store.entries('b'));
   await watched.entries('b');
-  expect(read).toEqual([1, 2]);
+  await integrateLog(store);
+  expect(await watched.logged(0, 10)).toEqual(await store.logged(0, 10));
+  expect(read).toEqual([1, 2, 3]);
 });
 
 test('an interruption that comes while a replay runs ends it with its reason', async () => {

@@ -5,6 +5,7 @@ import { logKeyOption, readKnownLog, readText } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
 import { inSession, type SharedOptions } from '../session.ts';
+import { watchedStore } from '../watched-store.ts';
 
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];
@@ -23,7 +24,10 @@ export function audit(program: Command): void {
       )
       .addOption(logKeyOption),
   )
-    .addHelpText('after', 'Negative: they are not; a store that goes on from neither is opened all the same.')
+    .addHelpText(
+      'after',
+      'Reads all entries that the newer one covers. Negative: they are not; a store that goes on from neither is opened all the same.',
+    )
     .action(
       inSession(async (session, options: AuditOptions) => {
         const [first, second, ...more] = options.checkpoint;
@@ -35,7 +39,11 @@ export function audit(program: Command): void {
         return session.withStore(
           'readonly',
           async (store) => {
-            const report = await auditCheckpoints(store, [read(first), read(second)], log);
+            const report = await auditCheckpoints(
+              watchedStore(store, session.interruption),
+              [read(first), read(second)],
+              log,
+            );
             const { older, newer, consistent, findings } = report;
             const said = {
               valid: findings.length === 0,

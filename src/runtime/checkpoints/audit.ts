@@ -1,7 +1,8 @@
 import { form, requireForm } from '#canon';
-import { askNodes, type LogStore, standingOf } from '#ledger';
+import { askNodes, type LogStore, type Standing, standingOf } from '#ledger';
 import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } from '#merkle';
 import { readCheckpoint } from './checkpoint.ts';
+import { rootOfEntries } from './entries-root.ts';
 
 /** What an auditor learns of two checkpoints and the store that they are of. */
 export interface AuditReport {
@@ -19,7 +20,8 @@ export interface AuditReport {
 
 /**
  * Whether one log was kept all the time: two checkpoints of it, whichever is older, and the store as it is. The store makes
- * the proof, and the proof is verified against the roots that were signed: so the store need not be believed.
+ * the proof, and the proof is verified against the roots that were signed; and the entries themselves are read, all that the
+ * newer one covers, since the hashes that the store keeps of them may be right where they are not. So it need not be believed.
  *
  * @throws RuntimeError `bad_checkpoint` for one that the log did not sign; ArgumentError `bad_argument`
  */
@@ -34,6 +36,7 @@ export async function auditCheckpoints(
     .map((text) => readCheckpoint(text, log).checkpoint)
     .sort((a, b) => (a.size < b.size ? -1 : a.size > b.size ? 1 : 0)) as [Checkpoint, Checkpoint];
   const standing = await standingOf(store, newer);
+  const isOther = isThere(standing) && !(await areLogged(store, newer));
   const findings: string[] = [];
   let proof: readonly Uint8Array[] = [];
   let consistent = older.size === 0n || isSame(older, newer);
@@ -48,7 +51,21 @@ export async function auditCheckpoints(
     );
   }
   if (standing.stands === 'apart') findings.push('the store is not the log that the newer checkpoint is of');
-  return { older, newer, consistent, store: standing.stands, proof, findings };
+  if (isOther)
+    findings.push(
+      'entries of the store are not what they were when they were logged, or are gone, and only their hashes were left; assize fsck names them',
+    );
+  return { older, newer, consistent, store: isOther ? 'apart' : standing.stands, proof, findings };
+}
+
+function isThere({ stands }: Standing): boolean {
+  return stands === 'at' || stands === 'ahead';
+}
+
+/** Whether the entries are those of a checkpoint that the hashes of the log are of. */
+async function areLogged(store: LogStore, { size, root }: Checkpoint): Promise<boolean> {
+  const ours = await rootOfEntries(store, Number(size));
+  return ours !== undefined && Buffer.compare(ours, root) === 0;
 }
 
 function inconsistency(older: Checkpoint, newer: Checkpoint, size: number): string {

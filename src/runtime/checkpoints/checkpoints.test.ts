@@ -243,6 +243,44 @@ describe('an audit', () => {
   });
 });
 
+describe('an audit of a store whose log has the right hashes', () => {
+  const audited = async (...statements: string[]) => {
+    const place = await made();
+    const old = await checkpointed(place);
+    const more = new ChainWriter('c');
+    more.add('root', rootMembers({ n: 0 }));
+    await withStore(place.url, (store) => store.commit({ entries: more.rows, blobs: [] }));
+    const recent = await checkpointed(place);
+    sql(place, ...statements);
+    return withStore(place.url, (store) => auditCheckpoints(store, [old, recent], log));
+  };
+  const other = {
+    consistent: true,
+    store: 'apart',
+    findings: [expect.stringContaining('are not what they were when they were logged')],
+  };
+
+  test('and all entries of it', async () => {
+    expect(await audited()).toMatchObject({ consistent: true, store: 'at', findings: [] });
+  });
+
+  test('and an entry that was written anew, so that its chain holds', async () => {
+    const fresh = new ChainWriter('c').add('root', rootMembers({ n: 7 }));
+    expect(
+      await audited(`UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 21`),
+    ).toMatchObject(other);
+  });
+
+  test('and a trajectory less', async () => {
+    expect(
+      await audited(
+        `DELETE FROM entry WHERE trajectory = (SELECT key FROM trajectory WHERE name = 'a')`,
+        `DELETE FROM trajectory WHERE name = 'a'`,
+      ),
+    ).toMatchObject(other);
+  });
+});
+
 describe('fsck', () => {
   const HIDDEN = new ChainWriter('hidden').add('root', rootMembers({ n: 0 }));
 
