@@ -93,7 +93,7 @@ function subtreeHashes([start, end]: Leaves, read: NodeReader): Uint8Array[] {
 function nodeAt(level: number, index: number, read: NodeReader): Uint8Array {
   const hash = read(level, index);
   if (hash === undefined) {
-    const message = `The hash of full subtree ${index} of level ${level} is missing; build the hashes again from the leaves.`;
+    const message = `The hash of full subtree ${index} of level ${level} is missing; build the hashes again from the leaves, or put back the log from a backup.`;
     throw new MerkleError('missing_node', message, { evidence: { level, index } });
   }
   requireHash(hash, `what was read for subtree ${index} of level ${level}`);

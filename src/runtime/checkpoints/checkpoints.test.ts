@@ -139,6 +139,30 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     }
   });
 
+  test('one that has lost hashes above the leaves is opened, audited and goes on; one that has lost a leaf is not', async () => {
+    const place = await made();
+    const old = await checkpointed(place);
+    sql(place, 'DELETE FROM log_node WHERE level > 1');
+    const more = new ChainWriter('c');
+    more.add('root', rootMembers({ n: 0 }));
+    await withStore(place.url, async (store) => {
+      await store.commit({ entries: more.rows, blobs: [] });
+      const { signed } = await makeCheckpoint(store, { signer, last: old });
+      expect(await auditCheckpoints(store, [old, signed], log)).toMatchObject({ consistent: true, findings: [] });
+      const proof = await proveEntry(store, place.rows[3]!.id, old, log);
+      expect(verifyProofFile(proof, place.rows[3]!.payload, { log, witnesses: [], quorum: 0 }).valid).toBe(true);
+    });
+    const recent = await checkpointed(place);
+    sql(place, 'DELETE FROM log WHERE idx = 2; DELETE FROM log_node WHERE level = 1');
+    const lost = { consistent: false, store: 'apart', findings: [expect.stringContaining('proves nothing')] };
+    const audit = withStore(place.url, (store) => auditCheckpoints(store, [old, recent], log), false);
+    expect(await audit).toMatchObject(lost);
+    await expect(openStore(place.url)).rejects.toMatchObject({
+      code: 'missing_node',
+      message: expect.stringContaining('put back the log from a backup'),
+    });
+  });
+
   test('what goes on from it is opened, and so is what was committed since', async () => {
     const place = await made();
     await checkpointed(place);
@@ -347,6 +371,23 @@ describe('fsck', () => {
     const report = await checked(place);
     expect(report.valid).toBe(false);
     expect(report.faults).toContainEqual(expect.objectContaining(fault));
+  });
+
+  test('a node that the root of the checkpoint would be made of is gone: it is named, and the checkpoint is compared', async () => {
+    const place = await made();
+    await checkpointed(place);
+    const more = new ChainWriter('c');
+    for (let n = 0; n < 13; n++) more.add(n === 0 ? 'root' : 'commit', n === 0 ? rootMembers() : commitMembers());
+    await withStore(place.url, async (store) => {
+      await store.commit({ entries: more.rows, blobs: [] });
+      await makeCheckpoint(store, { signer });
+    });
+    sql(place, 'DELETE FROM log_node WHERE level = 4 AND idx = 0');
+    expect(await checked(place)).toMatchObject({
+      valid: false,
+      logged: 33,
+      faults: [{ code: 'node_differs', level: 4, index: 0 }],
+    });
   });
 
   test('a history written anew, log and all, is apart from the checkpoint', async () => {

@@ -1,6 +1,5 @@
 import { form, isAssizeError, RecentMap, requireForm } from '#canon';
 import {
-  askNodes,
   type EntryRow,
   isFactStore,
   LedgerFault,
@@ -11,7 +10,7 @@ import {
   Values,
   type VerifyReport,
 } from '#ledger';
-import { type Checkpoint, Frontier, leafHash, rootAt, type TreeNode } from '#merkle';
+import { type Checkpoint, Frontier, leafHash, type TreeNode } from '#merkle';
 import type { OracleStore } from '#oracle';
 import { checkMemory, type UnreadPartition } from '../memory/index.ts';
 import { snapshotFault } from '../snapshots/check.ts';
@@ -95,8 +94,8 @@ export async function fsck(
   const notCompared = await checkBeliefs(store, trajectories, faults);
   await checkErasedAnswers(store, faults);
   await checkEffectTexts(store, FAULTS_MAX, faults);
-  const { frontier, size } = await checkLog(store, faults);
-  if (checkpoint !== undefined) await checkKept(store, checkpoint, frontier, faults);
+  const { read, size, rootThen } = await checkLog(store, faults, checkpoint?.size);
+  if (checkpoint !== undefined) checkKept(checkpoint, read, rootThen, faults);
   const known = await store.trajectories();
   return {
     valid: faults.length === 0 && trajectories.every((report) => report.valid),
@@ -178,10 +177,19 @@ async function answersErased(values: Values, by: string): Promise<ReadonlySet<st
   }
 }
 
+/** What the tree came to: how many places were read, and the root at the size that was asked for, if it has come so far. */
+interface LogRead {
+  readonly size: number;
+  readonly read: number;
+  readonly rootThen: Uint8Array | undefined;
+}
+
 /** Builds the tree again from the entries, and compares it with what is kept. */
-async function checkLog(store: LogStore, faults: FsckFault[]): Promise<{ frontier: Frontier; size: number }> {
+async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | undefined): Promise<LogRead> {
   const size = await store.logSize();
   const frontier = new Frontier();
+  const rootNow = (): Uint8Array | undefined => (BigInt(frontier.size) === then ? frontier.root() : undefined);
+  let rootThen = rootNow();
   const seqs = new Map<string, number>();
   while (frontier.size < size && faults.length < FAULTS_MAX) {
     const from = frontier.size;
@@ -192,12 +200,13 @@ async function checkLog(store: LogStore, faults: FsckFault[]): Promise<{ frontie
     for (const row of sound) {
       checkOrder(row, frontier.size, seqs, faults);
       checkLeaf(kept, row, frontier, faults);
+      rootThen ??= rootNow();
     }
     if (gap === undefined) continue;
     faults.push({ code: 'log_broken', index: from + gap, detail: `the entry of place ${from + gap} is gone` });
     break;
   }
-  return { frontier, size };
+  return { size, read: frontier.size, rootThen };
 }
 
 /** How many rows of a page stand before the first place without an entry; undefined when none is missing. */
@@ -261,21 +270,19 @@ function checkNode(kept: KeptNodes, { level, index, hash }: TreeNode, faults: Fs
   faults.push({ code: 'node_differs', level, index, detail });
 }
 
-/** By the leaves as they are, and not by the hashes that are kept with them. */
-async function checkKept(
-  store: LogStore,
-  checkpoint: Checkpoint,
-  frontier: Frontier,
+/** By the leaves as they are, and not by the hashes that are kept with them, of which some may be missing. */
+function checkKept(
+  { size, root, origin }: Checkpoint,
+  read: number,
+  rootThen: Uint8Array | undefined,
   faults: FsckFault[],
-): Promise<void> {
-  const { size, root, origin } = checkpoint;
-  if (size > BigInt(frontier.size)) {
-    const lost = size - BigInt(frontier.size);
-    const detail = `the checkpoint of ${origin} is of ${size} entries: the last ${lost}, from place ${frontier.size} on, are missing`;
+): void {
+  if (rootThen === undefined) {
+    const detail = `the checkpoint of ${origin} is of ${size} entries: the last ${size - BigInt(read)}, from place ${read} on, are missing`;
     faults.push({ code: 'checkpoint', detail });
-    return;
-  }
-  const ours = size === BigInt(frontier.size) ? frontier.root() : await askNodes(store, (read) => rootAt(size, read));
-  if (Buffer.compare(ours, root) === 0) return;
-  faults.push({ code: 'checkpoint', detail: `the first ${size} entries are not those of the checkpoint of ${origin}` });
+  } else if (Buffer.compare(rootThen, root) !== 0)
+    faults.push({
+      code: 'checkpoint',
+      detail: `the first ${size} entries are not those of the checkpoint of ${origin}`,
+    });
 }
