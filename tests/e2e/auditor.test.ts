@@ -115,6 +115,17 @@ describe('with a key and a checkpoint', () => {
     expect(await assize(...alone)).toMatchObject({ code: 1 });
   });
 
+  test('under the id of one entry, the payload of another is no proof of it', async () => {
+    const { log: entries } = await json('log', 'david-1');
+    await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
+    sql('UPDATE entry SET payload = (SELECT payload FROM entry WHERE seq = 5) WHERE seq = 3');
+    expect(await assize('prove', entries[3].id, '--verify', 'p.tlog-proof')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('does not hash to the id'),
+    });
+    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true, index: 5 });
+  });
+
   test('a cut tail stops every command but those that look', async () => {
     sql('DELETE FROM log WHERE idx >= 19', 'DELETE FROM log_node', 'DELETE FROM entry WHERE seq >= 19');
     for (const command of [['verify'], ['log'], ['state', 'david-1'], ['checkpoint'], ['export']]) {

@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import type { LedgerStore } from 'assize';
+import { checkRow } from 'assize/ledger';
 import { verifyProofFile } from 'assize/merkle';
 import { proveEntry } from 'assize/runtime';
 import type { Command } from 'commander';
@@ -73,7 +75,7 @@ async function verified(
 ): Promise<number> {
   const proof = readBytes(file, 'The proof', 'assize prove makes one');
   const payload = /^[0-9a-f]{8,64}$/i.test(entry)
-    ? await session.withStore('readonly', async (store) => (await findEntry(store, entry)).payload)
+    ? await session.withStore('readonly', (store) => wholePayload(store, entry))
     : readBytes(entry, 'The entry', 'give its id, or a file with its payload');
   const verdict = verifyProofFile(proof, payload, { log, witnesses: [], quorum: 0 });
   const said = verdict.valid
@@ -88,4 +90,11 @@ async function verified(
     );
   } else session.out.line(red(line`The proof does not hold: ${verdict.detail}`));
   return verdict.valid ? EXIT.ok : EXIT.negative;
+}
+
+/** Of what stands under an id and does not hash to it, nothing could be said under that id. @throws CliError, LedgerFault */
+async function wholePayload(store: LedgerStore, prefix: string): Promise<string> {
+  const row = await findEntry(store, prefix);
+  checkRow(row);
+  return row.payload;
 }

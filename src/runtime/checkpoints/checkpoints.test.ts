@@ -234,6 +234,24 @@ describe('a proof file', () => {
   });
 });
 
+test('what was written anew since it was logged is not proven', async () => {
+  const place = await made();
+  const signed = await checkpointed(place);
+  const { id } = place.rows[3]!;
+  const fresh = new ChainWriter('a').add('root', rootMembers({ n: 7 }));
+  sql(place, `UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 4`);
+  // Under an id that its payload does not have.
+  sql(place, `UPDATE entry SET id = x'${'ab'.repeat(32)}' WHERE position = 5`);
+  await withStore(place.url, async (store) => {
+    for (const forged of [fresh.id, 'ab'.repeat(32)])
+      await expect(proveEntry(store, forged, signed, log)).rejects.toMatchObject({
+        code: 'not_logged',
+        message: expect.stringContaining('is not what was logged in its place'),
+      });
+    await expect(proveEntry(store, id, signed, log)).rejects.toMatchObject({ code: 'not_logged' });
+  });
+});
+
 describe('an audit', () => {
   test('tells growth from forks, and sees what the store lost', async () => {
     const place = await made();
