@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportLines, integrateLog, logHead } from '#ledger';
+import { type BlobRow, exportLines, importLines, integrateLog, logHead } from '#ledger';
 import { MemoryStore } from '#stores';
 import { approvalCases } from '../support/approval-cases.ts';
 import { beliefCases } from '../support/belief-cases.ts';
 import { ledgerWithEffects } from '../support/effects-ledger.ts';
 import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
 import { faultsOf, inheritedCases } from '../support/inherited-cases.ts';
-import { everyKind, keysOf } from '../support/ledger-rows.ts';
+import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger-rows.ts';
 import { desk } from '../support/ledger-runtime.ts';
 import { revocationCases } from '../support/revocation-cases.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
@@ -66,6 +66,10 @@ async function verdict(text: string, ...options: string[]): Promise<{ code: numb
   writeFileSync(file, text);
   const { code, out } = await verifies(file, '--json', ...options);
   return { code, said: out === '' ? undefined : JSON.parse(out) };
+}
+
+async function* fromList(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
 }
 
 const exported = (): string =>
@@ -147,6 +151,29 @@ describe.skipIf(!python)('with python3', () => {
     let text = '';
     for await (const line of exportLines(store)) text += line;
     expect(await verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
+  });
+
+  test('blobs that stand before their entry in another order than it first needs them are refused, by both', async () => {
+    const blobs: BlobRow[] = [];
+    const [one, other] = [salted('one', blobs), salted('other', blobs)];
+    const writer = new ChainWriter('t');
+    writer.add('root', rootMembers());
+    const observed = [one, other, one].map((value, i) => ({ name: `${i}`, value }));
+    writer.add('commit', commitMembers([], { observations: observed }));
+    const lines = linesOf({ rows: writer.rows, blobs, erased: [] }).trimEnd().split('\n');
+    const at = lines.findIndex((line) => line.startsWith('{"blob"'));
+    const swapped = lines.with(at, lines[at + 1]!).with(at + 1, lines[at]!);
+    const both = async (given: readonly string[]): Promise<unknown[]> => {
+      const ours = importLines(new MemoryStore(), fromList(given)).then(
+        () => 0,
+        () => 1,
+      );
+      return [await ours, (await verdict(`${given.join('\n')}\n`)).code];
+    };
+    expect([await both(lines), await both(swapped)]).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
   });
 
   test('as a program it ends with 0 for what is valid, 1 for what is not, and 2 for what is no export', () => {

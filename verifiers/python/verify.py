@@ -21,6 +21,7 @@ import datetime
 import functools
 import gc
 import hashlib
+import itertools
 import json
 import re
 import sys
@@ -1352,7 +1353,8 @@ class Verifier:
 
     def check_blobs(self, payload: Dict[str, Any], waiting: List[Waiting]) -> None:
         """An entry's references; and that the blobs before it are just those that section 10 lists."""
-        at = 0
+        needed: Dict[str, None] = {}                     # those among them, in the order of the lists
+        above = {blob.name: blob.above for blob in waiting}
         for position, named in references(payload):
             name = named["$blob"]
             if name in self.erased:
@@ -1360,14 +1362,15 @@ class Verifier:
                      "blob_missing")
             else:
                 self.check_blob(payload, position, named)
-            if at < len(waiting) and waiting[at].name == name:
-                at += 1
+            if name in above:
+                needed[name] = None
         for writ in named_writs(payload):
-            while at < len(waiting) and waiting[at].name == writ:
-                writ, at = waiting[at].above, at + 1
+            while type(writ) is str and writ in above and writ not in needed:
+                needed[writ] = None
+                writ = above[writ]
         may_be_erased = set(salted(payload))
-        for i, blob in enumerate(waiting):
-            if i >= at or blob.name in self.erased and blob.name not in may_be_erased:
+        for blob, due in itertools.zip_longest(waiting, needed):
+            if blob is not None and (blob.name != due or blob.name in self.erased and blob.name not in may_be_erased):
                 self.found(Fault("bad_export", "the blob %s has no place here" % blob.name), line=blob.line)
 
     def check_blob(self, payload: Dict[str, Any], position: str, named: Dict[str, Any]) -> None:
