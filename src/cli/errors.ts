@@ -1,7 +1,7 @@
 import { AssizeError, isAssizeError } from 'assize';
 import { CommanderError } from 'commander';
 import { Interrupted } from './interrupt.ts';
-import { OutputClosed, OutputUnwritable } from './output.ts';
+import { OutputClosed, OutputUnwritable, writeTo } from './output.ts';
 import { visible, visibleJson } from './visible.ts';
 import { widthOf, wrapped } from './wrapped.ts';
 
@@ -43,6 +43,16 @@ const FINDINGS: ReadonlySet<string> = new Set(['LedgerFault', 'RuntimeError/inva
  * the exit code.
  */
 export function report(error: unknown, json: boolean): ExitCode {
+  try {
+    return reported(error, json);
+  } catch (unwritten) {
+    if (!(unwritten instanceof OutputUnwritable)) throw unwritten;
+    note(unwritten.message);
+    return EXIT.misuse;
+  }
+}
+
+function reported(error: unknown, json: boolean): ExitCode {
   if (error instanceof OutputClosed) return EXIT.ok;
   if (error instanceof OutputUnwritable) {
     note(error.message);
@@ -91,7 +101,12 @@ function tell(message: string): void {
   const text = `assize: ${message}`;
   const { stderr } = process;
   const lines = text.split('\n').flatMap((line) => (stderr.isTTY ? wrapped(line, widthOf(stderr)) : line));
-  stderr.write(`${lines.join('\n')}\n`);
+  try {
+    writeTo(stderr, `${lines.join('\n')}\n`);
+  } catch (error) {
+    // There is nowhere to say that it can't be said, and the exit code still tells what came of the command.
+    if (!(error instanceof OutputUnwritable)) throw error;
+  }
 }
 
 function say(code: string, message: string, json: boolean): void {
@@ -100,5 +115,5 @@ function say(code: string, message: string, json: boolean): void {
     .map(visible)
     .join(code === 'internal' ? '\n' : ' ');
   tell(lines);
-  if (json) process.stdout.write(`${visibleJson({ error: { code, message } })}\n`);
+  if (json) writeTo(process.stdout, `${visibleJson({ error: { code, message } })}\n`);
 }

@@ -37,13 +37,10 @@ const BELOW = ' '.repeat(6);
 /** Standard output: lines and tables for people, one JSON document for programs. */
 export class Output {
   readonly #stream: NodeJS.WriteStream;
-  /** Of a file, which is written without the stream: that writes once, and takes a part of a text for all of it. */
-  readonly #file: number | undefined;
   #closed = false;
 
   constructor(stream: NodeJS.WriteStream = process.stdout) {
     this.#stream = stream;
-    this.#file = fileOf(stream);
     stream.on('error', () => {
       this.#closed = true;
     });
@@ -106,10 +103,21 @@ export class Output {
   /** False where whoever reads is slower. */
   #write(text: string): boolean {
     if (this.#closed) throw new OutputClosed();
-    if (this.#file === undefined) return this.#stream.write(text);
-    writeWhole(this.#file, text);
-    return true;
+    return writeTo(this.#stream, text);
   }
+}
+
+/**
+ * Writes all of a text. To a file without the stream, which writes once, and takes a part of a text for all of it. False where whoever reads is
+ * slower.
+ *
+ * @throws OutputUnwritable
+ */
+export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
+  const file = fileOf(stream);
+  if (file === undefined) return stream.write(text);
+  writeWhole(file, text);
+  return true;
 }
 
 function fileOf({ fd }: NodeJS.WriteStream & { readonly fd?: number }): number | undefined {

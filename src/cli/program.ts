@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { CliError, EXIT, type ExitCode, report } from './errors.ts';
 import { helpOptions, wrapHelp } from './help.ts';
 import { listenForSignals } from './interrupt.ts';
-import { OutputUnwritable } from './output.ts';
+import { OutputUnwritable, writeTo } from './output.ts';
 
 type Register = (program: Command) => void;
 
@@ -81,7 +81,7 @@ async function program(args: readonly string[]): Promise<Command> {
     .configureHelp(helpOptions)
     // Mistakes are reported in one place, as one sentence.
     .exitOverride()
-    .configureOutput({ outputError: () => undefined });
+    .configureOutput({ outputError: () => undefined, writeOut: (text) => void writeTo(process.stdout, text) });
   wrapHelp(program);
   for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program);
   return program;

@@ -29,8 +29,13 @@ function inShell(script: string, ...args: readonly string[]): Promise<Ended> {
 
 /** Runs a command one of whose streams goes to a file that takes no more; a store still has room for what is opened with it. */
 function withoutRoomFor(stream: '1' | '2', ...args: readonly string[]): Promise<Ended> {
+  return withRoomFor(0, stream, ...args);
+}
+
+/** Likewise, of so many bytes more. */
+function withRoomFor(bytes: number, stream: '1' | '2', ...args: readonly string[]): Promise<Ended> {
   const bytesMax = 2 ** 20;
-  file('full', new Uint8Array(bytesMax));
+  file('full', new Uint8Array(bytesMax - bytes));
   return inShell(`${LIMITED} ${stream}>>full`, String(bytesMax / BLOCK), process.execPath, main, ...args);
 }
 
@@ -74,6 +79,18 @@ test.each([
   expect(err).toMatch(/^assize: The output can't be written: EFBIG[^\n]*\.\n$/);
   // By contract, 1 says that the ledger does not verify.
   expect(code).toBe(2);
+});
+
+test.each([
+  ['its help', ['--help']],
+  ['an error with --json', ['show', 'no-id', '--json']],
+  ['the checkpoint', ['checkpoint', '--print']],
+])('a command of which only a part of %s can be written says so', async (_, args) => {
+  const store = args[0] === '--help' ? [] : till();
+  if (args[0] === 'checkpoint') await assize('keys', 'new', 'example.com/till', ...store);
+  const { code, err } = await withRoomFor(20, '1', ...args, ...store);
+  expect([code, err]).toEqual([2, expect.stringMatching(/assize: The output can't be written: EFBIG[^\n]*\.\n$/)]);
+  expect(bytesOf('full')).toBe(2 ** 20);
 });
 
 test('messages that can’t be written change nothing of what a command found', async () => {

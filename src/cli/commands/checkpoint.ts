@@ -1,4 +1,4 @@
-import { fileSink, httpWitness, makeCheckpoint, streamSink, type Witness } from 'assize/runtime';
+import { fileSink, httpWitness, makeCheckpoint, type Witness } from 'assize/runtime';
 import { checkpointFile } from 'assize/stores';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
@@ -49,7 +49,7 @@ export function checkpoint(program: Command): void {
             ...(last === undefined ? {} : { last }),
             sinks: [
               fileSink(file),
-              ...(options.print === true && !session.json ? [streamSink((text) => process.stdout.write(text))] : []),
+              ...(options.print === true && !session.json ? [{ put: (text: string) => session.out.piece(text) }] : []),
             ],
             onProgress: (size) => session.progress.report('entries logged', size, entries),
           });

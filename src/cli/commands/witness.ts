@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { formatVerifierKey, parseSignerKey } from 'assize/merkle';
 import { WitnessFile, witnessServer } from 'assize/witness';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
+import { CliError, EXIT, note } from '../errors.ts';
 import { readText, readVerifierKey } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
 import { line } from '../printable.ts';
@@ -46,8 +46,7 @@ export function witness(program: Command): void {
             signer,
             file,
             now: () => Math.floor(Date.now() / 1_000),
-            onError: (error) =>
-              process.stderr.write(`assize: ${error instanceof Error ? error.message : String(error)}\n`),
+            onError: (error) => note(error instanceof Error ? error.message : String(error)),
           });
           server.listen(port, host);
           await once(server, 'listening', { signal: session.interruption });
