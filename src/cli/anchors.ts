@@ -1,8 +1,9 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isAssizeError } from 'assize';
 import { assertPublicKey, canonicalize, parseStrict } from 'assize/canon';
 import { CliError } from './errors.ts';
 import { unreadable } from './file-faults.ts';
+import { replaceFile } from './replaced-file.ts';
 
 /**
  * The public keys whose root writs count for a store. They are configuration, never read from the ledger: by default a
@@ -34,10 +35,8 @@ export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
   const path = anchorsPath(storeUrl);
   if (path === undefined) return;
   const all = [...new Set([...readAnchors(storeUrl), ...keys])];
-  // Renamed when it is whole: half a list would take authority away.
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, `${canonicalize(all)}\n`);
-  renameSync(draft, path);
+  // Half a list would take authority away.
+  replaceFile(path, `${canonicalize(all)}\n`);
 }
 
 function anchorsOf(text: Uint8Array, path: string): readonly string[] {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { CliError } from './errors.ts';
 import { unwritable } from './file-faults.ts';
 import { makeFolder } from './folders.ts';
+import { replaceFile } from './replaced-file.ts';
 
 /** Writes files, all or, where one of them is there already and `force` does not say otherwise, none. @throws CliError */
 export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
@@ -18,10 +19,11 @@ function write(path: string, text: string, force: boolean): void {
   try {
     makeFolder(dirname(path));
     // Exclusive, so that nothing that came in between is written over either.
-    writeFileSync(path, text, { flag: force ? 'w' : 'wx' });
+    if (!force) writeFileSync(path, text, { flag: 'wx' });
   } catch (cause) {
     // It was opened, so it is new, and a part of it would be in the way of the next try.
-    if (!force && (cause as NodeJS.ErrnoException).syscall === 'write') rmSync(path, { force: true });
+    if ((cause as NodeJS.ErrnoException).syscall === 'write') rmSync(path, { force: true });
     throw unwritable(path, cause);
   }
+  if (force) replaceFile(path, text);
 }

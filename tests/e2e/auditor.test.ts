@@ -1,7 +1,16 @@
 /** What an auditor does with the command line: keys, checkpoints, proofs, a witness, and an export to take away. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -113,6 +122,16 @@ describe('with a key and a checkpoint', () => {
     expect(await json(...alone)).toMatchObject({ valid: true, index: 5 });
     writeFileSync(at('payload.json'), `${row.payload} `);
     expect(await assize(...alone)).toMatchObject({ code: 1 });
+  });
+
+  test('a proof takes the place of one that was there as a whole', async () => {
+    writeFileSync(at('p.tlog-proof'), 'another');
+    // As long as a file is written in its place, both names show a part of it.
+    linkSync(at('p.tlog-proof'), at('kept'));
+    const { log: entries } = await json('log', 'david-1');
+    await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
+    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true });
+    expect(readFileSync(at('kept'), 'utf8')).toBe('another');
   });
 
   test('under the id of one entry, the payload of another is no proof of it', async () => {

@@ -113,6 +113,20 @@ test.each([
   expect(await assize(...args)).toMatchObject({ code: 0, err: '' });
 });
 
+test('a file that is written over where there is no room stays what it was', async () => {
+  const args = ['ontology', 'draw', 'udt', '--force', '--out', 'there'];
+  file('there', 'somebody’s');
+  const { code, err } = await within(0, ...args);
+  expect([code, err]).toEqual([
+    2,
+    "assize: there can't be written: a file may not be that large there; name another place.\n",
+  ]);
+  expect(names()).toEqual(['there']);
+  expect(readFileSync(join(here.folder, 'there'), 'utf8')).toBe('somebody’s');
+  expect(await assize(...args)).toMatchObject({ code: 0, err: '' });
+  expect([names(), readFileSync(join(here.folder, 'there'), 'utf8').slice(0, 4)]).toEqual([['there'], '<svg']);
+});
+
 test('of two keys neither is made where the second can’t be', async () => {
   file('my.vkey', 'somebody’s');
   const args = ['keys', 'new', 'example.com/till', '--out', 'my.key'];

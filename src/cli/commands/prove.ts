@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import type { LedgerStore } from 'assize';
 import { checkRow } from 'assize/ledger';
 import { verifyProofFile } from 'assize/merkle';
@@ -6,10 +5,10 @@ import { proveEntry } from 'assize/runtime';
 import type { Command } from 'commander';
 import { findEntry, shortId } from '../entries.ts';
 import { CliError, EXIT } from '../errors.ts';
-import { unwritable } from '../file-faults.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../log-files.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
+import { replaceFile } from '../replaced-file.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
 
 interface ProveOptions extends SharedOptions {
@@ -42,7 +41,7 @@ export function prove(program: Command): void {
             throw new CliError('not_found', 'There is no checkpoint to prove by; assize checkpoint makes one.');
           }
           const proof = await proveEntry(store, row.id, signed, log);
-          if (options.out !== undefined) write(options.out, proof);
+          if (options.out !== undefined) replaceFile(options.out, proof);
           if (session.json)
             session.out.document({
               id: row.id,
@@ -57,14 +56,6 @@ export function prove(program: Command): void {
         });
       }),
     );
-}
-
-function write(path: string, proof: string): void {
-  try {
-    writeFileSync(path, proof);
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
 }
 
 async function verified(

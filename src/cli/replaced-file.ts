@@ -1,0 +1,60 @@
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { unwritable } from './file-faults.ts';
+
+/**
+ * Writes a file, or all of one that is there: written beside it and then given its name, so that where there is no room, or the power fails, what it
+ * had stays whole. What is no file, such as a pipe, is written as it is.
+ *
+ * @throws CliError
+ */
+export function replaceFile(path: string, text: string): void {
+  try {
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there !== undefined && !there.isFile()) writeFileSync(path, text);
+    // Through a link, what it leads to.
+    else replace(there === undefined ? path : realpathSync(path), text, there?.mode);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+function replace(path: string, text: string, mode: number | undefined): void {
+  const draft = `${path}.${process.pid}.new`;
+  rmSync(draft, { force: true });
+  try {
+    const file = openSync(draft, 'wx', 0o666);
+    try {
+      writeFileSync(file, text);
+      if (mode !== undefined) fchmodSync(file, mode & 0o7777);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+/** The name is durable when its folder is. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
