@@ -1,5 +1,14 @@
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import type { EntryRow } from '#ledger';
-import { parseProofFile, type SignerKey, signerKey, verifierKey, verifyProofFile } from '#merkle';
+import { parseProofFile, type SignerKey, signCheckpoint, signerKey, verifierKey, verifyProofFile } from '#merkle';
 import { openStore, type Store } from '#stores';
 import { WitnessFile, witnessServer } from '#witness';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../tests/support/ledger-rows.ts';
@@ -84,6 +93,31 @@ const cut = (count: number): string[] => [
   `DELETE FROM entry WHERE position > (SELECT max(position) FROM entry) - ${count}`,
   'DELETE FROM log_node WHERE (idx + 1) << level > (SELECT count(*) FROM log)',
 ];
+
+describe('the file of the last checkpoint', () => {
+  const signedAt = (size: number, by = signer): string => signCheckpoint({ size, root: new Uint8Array(32) }, by);
+
+  test('keeps one of more entries, which somebody else has made meanwhile', async () => {
+    const file = join(folder, `${++files}.checkpoint`);
+    const sink = fileSink(file);
+    for (const size of [2, 3, 3]) await sink.put(signedAt(size));
+    await expect(sink.put(signedAt(2))).rejects.toMatchObject({ code: 'log_behind', retryable: true });
+    expect(readFileSync(file, 'utf8')).toBe(signedAt(3));
+    const other = key('example.com/other', 'note', 2);
+    await sink.put(signedAt(1, other));
+    expect(readFileSync(file, 'utf8')).toBe(signedAt(1, other));
+  });
+
+  test('is one of those that came at once, and no draft of any is left, or of one that could not be kept', async () => {
+    const place = mkdtempSync(join(folder, 'place-'));
+    const sink = fileSink(join(place, 'last'));
+    await Promise.allSettled([1, 2, 3, 4].map((size) => sink.put(signedAt(size))));
+    expect(readdirSync(place)).toEqual(['last']);
+    mkdirSync(join(place, 'folder'));
+    await expect(fileSink(join(place, 'folder')).put(signedAt(1))).rejects.toThrow();
+    expect(readdirSync(place)).toEqual(['folder', 'last']);
+  });
+});
 
 describe('a store that is behind its last checkpoint is not opened', () => {
   test('a tail that was cut off, at every length', async () => {
