@@ -234,6 +234,16 @@ describe('export and import', () => {
   });
 });
 
+test('a witness that can’t keep what it cosigns says so in a sentence', async () => {
+  await assize('keys', 'new', 'example.com/ledger');
+  await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');
+  writeFileSync(at('text'), 'This is no database, and long enough to be seen as none. '.repeat(10));
+  for (const state of ['text', '.', 'none/w.db']) {
+    const { code, err } = await assize('witness', '--key', 'w.key', '--log', 'd.db.vkey', '--state', state);
+    expect([code, err.trim().split('\n').length, err]).toEqual([2, 1, expect.stringContaining('name with --state')]);
+  }
+});
+
 test('a witness cosigns, remembers over restarts, and refuses a fork', async () => {
   await assize('keys', 'new', 'example.com/ledger');
   await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');

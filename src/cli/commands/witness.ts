@@ -39,7 +39,7 @@ export function witness(program: Command): void {
           return { origin: key.name, keys: [key] };
         });
         const { host, port } = addressOf(options.listen);
-        const file = new WitnessFile(options.state);
+        const file = openState(options.state);
         try {
           const server = witnessServer({
             logs,
@@ -67,6 +67,20 @@ export function witness(program: Command): void {
         }
       }),
     );
+}
+
+/** It is made where there is none. @throws CliError */
+function openState(path: string): WitnessFile {
+  try {
+    return new WitnessFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw cause;
+    throw new CliError(
+      'unreadable_file',
+      `What was cosigned can't be read from ${path}, or kept there: ${(cause as Error).message}; name with --state the file that the witness has had before, or a new one for a witness that has cosigned nothing.`,
+      { cause },
+    );
+  }
 }
 
 function addressOf(text: string): { host: string; port: number } {
