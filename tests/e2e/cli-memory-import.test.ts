@@ -1,7 +1,8 @@
 /** `assize memory import`: many lines at once. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { exportLines, integrateLog } from '#ledger';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
 import { runProcess } from '../support/command.ts';
@@ -182,4 +183,27 @@ test('two imports of one file at once put up each of its lines once, and both na
   expect(ids).toHaveLength(subjects.length);
   expect(others).toEqual(ids);
   expect((await json(0, 'pending')).pending).toHaveLength(subjects.length);
+});
+
+test('an export of which only a part was imported is told by how much, and nobody takes what is lacking for what is not believed', async () => {
+  const store = await openStore('memory:');
+  const writ = writFor('nurse');
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'of', writs: [writ] });
+  const memory = trajectory.memory({ space: 'away', writ });
+  for (let n = 0; n < 510; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
+  await integrateLog(store);
+  let lines = '';
+  for await (const line of exportLines(store)) lines += line;
+  await store.close();
+  writeFileSync(join(here.folder, 'whole.jsonl'), lines);
+  writeFileSync(join(here.folder, 'part.jsonl'), lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1));
+  const away = ['--store', 'sqlite:./away.db'];
+  expect(await assize('import', 'part.jsonl', ...away)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/its end is missing\. The 500 entries before were imported; /),
+  });
+  const recall = ['memory', 'recall', '--space', 'away', '--subject', 'p5', ...away];
+  expect(await assize(...recall)).toMatchObject({ code: 2, err: expect.stringContaining('assize memory rebuild') });
+  expect(await assize('import', 'whole.jsonl', ...away)).toMatchObject({ code: 0, err: '' });
+  expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
 });

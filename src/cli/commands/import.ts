@@ -32,7 +32,8 @@ export function importCommand(program: Command): void {
       'Entries that the store has already are passed over, so an import that was cut off can be made again.\n' +
         'What is imported is marked, so that verify looks for its effects in no log here. --mark is for the export of which the\n' +
         'entries came: what was made here, and is lost from the effect log, would not be missed any more either.\n' +
-        'Where the export says what is believed, the facts of the store are made anew from all that it has then.\n' +
+        'Where the export says what is believed, the facts of the store are made anew from all that it has then; where a new store gets\n' +
+        'only a part of it, its facts are incomplete until the import is made again, or assize memory rebuild makes them of that part.\n' +
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
@@ -43,6 +44,7 @@ export function importCommand(program: Command): void {
         return session.withStore('create', async (store) => {
           const done = await importLines(store, lines, {
             erase,
+            awaitsFacts: true,
             ...(mark && { cameBefore: madeElsewhere(store) }),
             onProgress: (entries) => session.progress.report('entries imported', entries),
           });

@@ -4,6 +4,7 @@ import { answersErasedBy, isErasure, loggedErasedBy } from '../erasure.ts';
 import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
 import { Values } from '../values.ts';
 import { ExportError } from './errors.ts';
+import { awaitFacts } from './facts-awaited.ts';
 import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
@@ -20,6 +21,11 @@ export interface ImportOptions {
    * before, which then left none. Such an entry is marked. Default: none did. `madeElsewhere` of the runtime answers by the store's effect log.
    */
   readonly cameBefore?: (entry: Entry) => boolean | Promise<boolean>;
+  /**
+   * Before the first entries that say what is believed, marks the facts of a store that has none as incomplete: until `rebuildMemory` has made
+   * them, also where the import is cut off, who asks for facts is told so (`store_facts_incomplete`). Default: whoever asks finds none.
+   */
+  readonly awaitsFacts?: boolean;
 }
 
 export interface ImportReport {
@@ -51,30 +57,39 @@ export async function importLines(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   requireForm(form.object, options, 'options');
-  const { onProgress, erase = false, cameBefore = () => false } = options;
+  const { onProgress, erase = false, cameBefore = () => false, awaitsFacts = false } = options;
   let entries = 0;
   let imported = 0;
   let marked = 0;
   let beliefs = 0;
   let unerased = 0;
+  let written = 0;
   let group = new Group();
   const flush = async (): Promise<void> => {
+    if (awaitsFacts && group.believes) await awaitFacts(store);
     const done = await group.write(store, erase, cameBefore);
+    written = entries;
     imported += done.imported;
     marked += done.marked;
     unerased += done.unerased;
     group = new Group();
     onProgress?.(entries);
   };
-  for await (const { row, entry, blobs, erased } of readExport(lines)) {
-    group.add(row, blobs, erased);
-    if (isMarked(entry.payload)) group.mark(entry);
-    if (isErasure(entry.payload)) group.erasures.push(entry as Entry<CommitPayload>);
-    entries++;
-    if (entry.payload.kind === 'commit') beliefs += entry.payload.delta.beliefs.length;
-    if (group.isFull) await flush();
+  try {
+    for await (const { row, entry, blobs, erased } of readExport(lines)) {
+      group.add(row, blobs, erased);
+      if (isMarked(entry.payload)) group.mark(entry);
+      if (isErasure(entry.payload)) group.erasures.push(entry as Entry<CommitPayload>);
+      entries++;
+      const changes = entry.payload.kind === 'commit' ? entry.payload.delta.beliefs.length : 0;
+      group.believes ||= changes > 0;
+      beliefs += changes;
+      if (group.isFull) await flush();
+    }
+    await flush();
+  } catch (error) {
+    throw error instanceof ExportError && written > 0 ? cutOff(error, written) : error;
   }
-  await flush();
   await store.scrub?.();
   return { entries, imported, marked, beliefs, unerased };
 }
@@ -87,6 +102,8 @@ class Group {
   readonly #erased: ErasedRow[] = [];
   /** Entries that erase: they name what no export has, answers of the oracle log and texts of the effect log. */
   readonly erasures: Entry<CommitPayload>[] = [];
+  /** Whether an entry of it says what is believed. */
+  believes = false;
   #units = 0;
 
   get isFull(): boolean {
@@ -196,6 +213,11 @@ class Group {
     for (const row of this.#rows) if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark))) there.push(row);
     return { imported: this.#rows.length - there.length, there };
   }
+}
+
+function cutOff({ code, message, evidence, retryable, cause }: ExportError, entries: number): ExportError {
+  const more = `The ${entries} entries before were imported; import what is right, which goes on behind them.`;
+  return new ExportError(code, `${message} ${more}`, { evidence: { ...evidence, entries }, retryable, cause });
 }
 
 interface OracleLog {

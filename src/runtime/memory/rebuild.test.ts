@@ -104,6 +104,14 @@ async function* linesOf(store: Facts): AsyncGenerator<string> {
   for await (const line of exportLines(store)) yield* [line.replace(/\n$/, '')];
 }
 
+async function* withoutLast(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let before: string | undefined;
+  for await (const line of lines) {
+    if (before !== undefined) yield before;
+    before = line;
+  }
+}
+
 let files = 0;
 const opened = async (kind: string): Promise<Facts> =>
   (await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`)) as Facts;
@@ -150,6 +158,41 @@ onEveryStore(({ kind, newPlace }) => {
     expect(await checkMemory(copy)).toMatchObject({ valid: true, facts });
     await store.close();
     await copy.close();
+  });
+
+  test('an import that was cut off has no facts, and says so where it is asked to; what was believed before stays', async () => {
+    const [store, copy, other] = [await opened(), await opened(), await opened()];
+    await told(store, SOME);
+    const cut = (): AsyncIterable<string> => withoutLast(linesOf(store));
+    await expect(importLines(copy, cut(), { awaitsFacts: true })).rejects.toMatchObject({ code: 'bad_export' });
+    // Too few for a group: nothing was written.
+    expect(await copy.facts({ space: 'ward' })).toEqual([]);
+    const stopped = {
+      awaitsFacts: true,
+      onProgress: () => {
+        throw new Error('stopped');
+      },
+    };
+    await expect(importLines(copy, linesOf(store), stopped)).rejects.toThrow('stopped');
+    const incomplete = { code: 'store_facts_incomplete' };
+    await expect(copy.facts({ space: 'ward' })).rejects.toMatchObject(incomplete);
+    await expect(copy.spaces()).rejects.toMatchObject(incomplete);
+    await importLines(copy, linesOf(store), { awaitsFacts: true });
+    await rebuildMemory(copy);
+    expect(await exported(copy)).toEqual(await exported(store));
+    // Nothing new, and nothing to await.
+    await importLines(copy, linesOf(store), { awaitsFacts: true });
+    expect(await exported(copy)).toEqual(await exported(store));
+    const memory = (await runtimeOver(other, [clinic]).create(clinic, { trajectoryId: 'other', writs: [writ] })).memory(
+      {
+        space: 'elsewhere',
+        writ,
+      },
+    );
+    await memory.assert({ subject: 'p1', predicate: 'drug', object: 'w' });
+    await importLines(other, linesOf(store), { awaitsFacts: true });
+    expect(await other.facts({ space: 'elsewhere' })).toHaveLength(1);
+    for (const each of [store, copy, other]) await each.close();
   });
 });
 
