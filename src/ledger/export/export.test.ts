@@ -105,6 +105,24 @@ test('a part of the log is an export of its own', async () => {
   expect(await exported(other)).toBe(whole);
 });
 
+test('of a log that has lost an entry there is no export, as one of fewer would be whole', async () => {
+  const store = await rich();
+  await integrateLog(store);
+  const size = await store.logSize();
+  const logged = store.logged.bind(store);
+  for (const lost of [0, 7, size - 1]) {
+    const all = await logged(0, size);
+    store.logged = async (from, limit) => all.filter((_, at) => at !== lost && at >= from).slice(0, limit);
+    await expect(collect(exportLines(store))).rejects.toMatchObject({
+      code: 'bad_export',
+      message: expect.stringContaining('it has lost an entry'),
+    });
+  }
+  store.logged = logged;
+  // Of more than there are, all.
+  expect(await collect(exportLines(store, { size: size + 9 }))).toBe(await collect(exportLines(store)));
+});
+
 test('a large export comes through in groups', async () => {
   const writer = new ChainWriter('long');
   writer.add('root', rootMembers({ n: 0 }));

@@ -5,6 +5,7 @@ import { readRow } from '../entry-text.ts';
 import { LedgerFault } from '../errors.ts';
 import { referencesOf, writParent, writsNamedBy } from '../references.ts';
 import type { LedgerStore, LogStore } from '../store.ts';
+import { ExportError } from './errors.ts';
 import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from './lines.ts';
 
 export interface ExportOptions {
@@ -21,19 +22,21 @@ const PAGE = 1_000;
 /**
  * The lines of an export: the entries of the log, in its order, so that the trailer's root is that of a checkpoint of that
  * size. What has no place yet is not part of it: `integrateLog` first. Nothing is judged: what was changed in the store is
- * exported as it is, and found by who verifies it.
+ * exported as it is, and found by who verifies it; but of a log that has lost an entry there is no export, since one of fewer would be whole.
  *
- * @throws LedgerFault for a payload or blob that can't stand in a line, because it is no JSON any more, or is gone; ArgumentError `bad_argument`
+ * @throws LedgerFault for a payload or blob that can't stand in a line, because it is no JSON any more, or is gone; ExportError `bad_export` for
+ * an entry of the log that is gone; ArgumentError `bad_argument`
  */
 export async function* exportLines(store: LedgerStore & LogStore, options: ExportOptions = {}): AsyncGenerator<string> {
   requireForm(EXPORT_OPTIONS, options, 'options');
-  const size = options.size ?? (await store.logSize());
+  const logged = await store.logSize();
+  const size = Math.min(options.size ?? logged, logged);
   const frontier = new Frontier();
   const written = new Set<Hash>();
   yield HEADER;
   while (frontier.size < size) {
     const rows = await store.logged(frontier.size, Math.min(PAGE, size - frontier.size));
-    if (rows.length === 0) break;
+    await requireAll(store, rows, frontier.size);
     for (const row of rows) {
       const payload = payloadOf(row);
       for (const hash of referencesOf(payload)) {
@@ -47,6 +50,17 @@ export async function* exportLines(store: LedgerStore & LogStore, options: Expor
     options.onProgress?.(frontier.size);
   }
   yield trailerLine(frontier.size, frontier.root());
+}
+
+/** Rows come in the order of their places: where the last one has its place, all have. */
+async function requireAll(store: LogStore, rows: readonly EntryRow[], from: number): Promise<void> {
+  const last = rows.at(-1);
+  if (last !== undefined && (await store.logIndex(last.id)) === from + rows.length - 1) return;
+  throw new ExportError(
+    'bad_export',
+    `There is no export of this log: from place ${from} on it has lost an entry; assize fsck says which, and a backup has it.`,
+    { evidence: { from } },
+  );
 }
 
 /** A writ that came later than the root is a blob under its own id, and so may those above it be. */
