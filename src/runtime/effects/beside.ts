@@ -157,6 +157,10 @@ export class Beside implements Coordination {
     return this.#shared.left();
   }
 
+  giveUp(why: unknown): void {
+    this.#lose(why);
+  }
+
   sure(): Promise<void> | undefined {
     this.#throwIfLost();
     return performance.now() < this.#sureUntil ? undefined : this.#beSure();

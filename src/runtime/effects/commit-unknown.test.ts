@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MemoryStore } from '#stores';
 import { asking } from '../../../tests/support/effects-ledger.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
@@ -110,6 +110,59 @@ test.each([
     const again = await Promise.all([made('first'), made('other')]);
     expect(again.map(({ ruling }) => ruling.ruling)).toEqual(['committed', 'committed']);
     expect(['first', 'other'].map((what) => outside.sink.times('do', what))).toEqual([1, 1]);
+    await assize.close();
+  },
+);
+
+/** A process that stops before its second step, which is when a tool has acted for the first time and has not answered. */
+class HeldUp extends Steps {
+  readonly begun = Promise.withResolvers<void>();
+  readonly go = Promise.withResolvers<void>();
+
+  override async step(): Promise<void> {
+    if (++this.count !== 2) return;
+    this.begun.resolve();
+    await this.go.promise;
+  }
+}
+
+test.each([
+  ['has the store to itself', false],
+  ['works beside others', true],
+])(
+  'who is in the middle of what is due then calls no more of it, as whoever reads the log anew does, where a runtime %s',
+  async (_, shared) => {
+    const memory = new MemoryStore({ shared });
+    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
+    const { store, mended } = forgetful(memory, true);
+    const [sink, steps] = [new OutsideSink('queryable'), new HeldUp()];
+    const tools = [toolFor({ sink, steps }, 'reversible', 'buffered')];
+    // What is committed before the line goes dead.
+    let isLost = false;
+    const losing = new Proxy(memory, {
+      get: (_, name) => {
+        const member = Reflect.get(isLost ? store : memory, name);
+        return typeof member === 'function' ? member.bind(isLost ? store : memory) : member;
+      },
+    });
+    const assize = runtimeOver(losing, [tally], { tools });
+    const trajectory = await assize.open('t');
+    const made = (at: string, whats: readonly string[]) =>
+      trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
+        for (const what of whats) await tx.call('reversible.buffered', { what, at });
+        tx.propose(COUNT);
+      });
+    const first = codeOf(made('here', ['a', 'b', 'c']));
+    await steps.begun.promise;
+    isLost = true;
+    expect(await codeOf(made('there', ['d']))).toBe('commit_unknown');
+    mended();
+    // The log is read anew, also where nobody asks for that.
+    await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
+    steps.go.resolve();
+    const code = await first;
+    expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);
+    expect(code).toBe('tenure_lost');
     await assize.close();
   },
 );

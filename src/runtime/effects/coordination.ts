@@ -36,8 +36,10 @@ export interface Coordination {
   left(): readonly number[];
   /** Before something is done that nobody else may do at the same time. @throws EffectError `tenure_lost` */
   sure(): Promise<void> | undefined;
-  /** Aborted when another process may go on with what this one has at work. */
-  readonly lost: AbortSignal | undefined;
+  /** Aborted when somebody else may go on with what this one has at work. */
+  readonly lost: AbortSignal;
+  /** From now on somebody else may: nothing is begun here any more, and whoever waits is told why. */
+  giveUp(why: unknown): void;
   /** Says nothing more. */
   close(): Promise<void>;
 }
@@ -45,11 +47,10 @@ export interface Coordination {
 /** Who has a store to itself has nobody to ask. */
 export class Alone implements Coordination {
   readonly fence: number;
-  readonly lost = undefined;
   readonly #shared: SharedWork;
+  readonly #lost = new AbortController();
   /** Tell those who wait for their turn that it does not come. */
   readonly #waiting = new Set<(why: unknown) => void>();
-  #givenUp: { readonly why: unknown } | undefined;
 
   /** `last`: the last epoch that was given. `open`: what work that has not ended has claimed, by the log. */
   constructor(fence: number, last: number, open: Iterable<Work>, isOrdered: boolean) {
@@ -57,6 +58,10 @@ export class Alone implements Coordination {
     this.#shared = new SharedWork(fence, last, isOrdered);
     // All of it before anything begins.
     for (const { epoch, claims } of open) this.#shared.begun(epoch, fence, claims);
+  }
+
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   takeUp(goOn: (epoch: number) => void): void {
@@ -93,7 +98,7 @@ export class Alone implements Coordination {
   async #waited(turn: Promise<void>): Promise<void> {
     const { promise: never, reject } = Promise.withResolvers<never>();
     this.#waiting.add(reject);
-    if (this.#givenUp !== undefined) reject(this.#givenUp.why);
+    if (this.lost.aborted) reject(this.lost.reason);
     try {
       await Promise.race([turn, never]);
     } finally {
@@ -103,7 +108,7 @@ export class Alone implements Coordination {
 
   /** Whoever waits for a turn here is told why it does not come: what they wait for is left to the log, and ends elsewhere. */
   giveUp(why: unknown): void {
-    this.#givenUp ??= { why };
+    this.#lost.abort(why);
     for (const reject of this.#waiting) reject(why);
   }
 
@@ -132,6 +137,7 @@ export class Alone implements Coordination {
   }
 
   sure(): undefined {
+    this.lost.throwIfAborted();
     return undefined;
   }
 

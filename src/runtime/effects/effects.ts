@@ -24,7 +24,6 @@ import { openTransactions } from './open-transactions.ts';
 import { Reserved } from './reserved.ts';
 import { Settling } from './settling.ts';
 import { SharedWait } from './shared-wait.ts';
-import { tenureLost } from './tenure-lost.ts';
 import { Thrown } from './thrown.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -257,7 +256,7 @@ export class Effects {
     // What was at work before is taken over, here or elsewhere.
     this.#reserved = reserved;
     const held = new Held(place, ports, this.#names);
-    coordination.lost?.addEventListener('abort', () => void this.#joinAgain(held), { once: true });
+    coordination.lost.addEventListener('abort', () => void this.#joinAgain(held), { once: true });
     return held;
   }
 
@@ -292,11 +291,7 @@ export class Effects {
       for await (const logged of openTransactions(store))
         open.push({ epoch: logged.epoch, claims: claimsOf(readTransaction(logged)) });
       const coordination = new Alone(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
-      const release = (): Promise<void> => {
-        coordination.giveUp(tenureLost());
-        return tenure.release();
-      };
-      return { coordination, release };
+      return { coordination, release: () => tenure.release() };
     } catch (error) {
       await tenure.release();
       throw error;

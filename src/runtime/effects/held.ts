@@ -21,6 +21,7 @@ import type { Names } from './names.ts';
 import { keptClaims, touchedBy } from './quarantine.ts';
 import { checkLeft, type EffectResolution, type ResolvedEffect } from './resolution.ts';
 import { type Moved, Run, type RunPorts } from './run.ts';
+import { tenureLost } from './tenure-lost.ts';
 
 /** An effect that waits for a person. */
 export interface LeftEffect {
@@ -92,7 +93,7 @@ export class Held {
 
   /** Whether others may go on with what is at work here. */
   get isLost(): boolean {
-    return this.coordination.lost?.aborted === true;
+    return this.coordination.lost.aborted;
   }
 
   /** `isNamed`: whether its name is the caller's own, so that it may come again. */
@@ -346,13 +347,15 @@ export class Held {
     this.#stopWaiting();
     await this.seenTo();
     await this.coordination.close();
-    await this.release();
+    this.ports.settling.end();
+    await this.#place.release();
   }
 
-  /** Ends the tenure, whatever is under way: nothing more is written under it. */
+  /** Ends the tenure, whatever is under way: nothing more is written under it, and no tool is called, as somebody else may be at it then. */
   release(): Promise<void> {
     this.#stopWaiting();
     this.ports.settling.end();
+    this.coordination.giveUp(tenureLost());
     return this.#place.release();
   }
 
