@@ -42,7 +42,7 @@ export class RunLog {
   #unsentBlobs: BlobRow[] = [];
   /** What was sent last. */
   #sending: Promise<void> | undefined;
-  /** Why something could not be written that nobody waited for. */
+  /** Why something could not be written: all that comes after it would leave a gap. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
@@ -72,7 +72,7 @@ export class RunLog {
     return this.#length;
   }
 
-  /** @throws what kept something from being written that nobody waited for */
+  /** @throws what kept something from being written, also where nobody waited for that */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -105,14 +105,20 @@ export class RunLog {
     await this.send(this.#append, keys);
   }
 
-  /** Sends what was said, by `by`, and waits for that. */
+  /** Sends what was said, by `by`, and waits for that. @throws what `by` throws; as `check` */
   async send(
     by: (write: EffectWrite, blobs: readonly BlobRow[]) => Promise<void>,
     keys: readonly EffectKeyRow[] = NO_KEYS,
   ): Promise<void> {
+    this.check();
     const { write, blobs } = this.offered([], keys);
     this.sent();
-    await by(write, blobs);
+    try {
+      await by(write, blobs);
+    } catch (error) {
+      this.#failure ??= { error };
+      throw error;
+    }
   }
 
   /** Sends what was said without waiting: what is sent later is written later. */

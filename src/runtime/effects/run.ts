@@ -210,6 +210,11 @@ export class Run implements Reserving {
     await this.move(true);
   }
 
+  /** @throws what kept something of it from being written: what comes after that can't be either */
+  check(): void {
+    this.#log.check();
+  }
+
   /** What is to be written with the commit entry, in one transaction of the store. */
   commitWrite(entry: Hash, planned: readonly Prepared[]): LogWrite {
     const from = this.effects.length;

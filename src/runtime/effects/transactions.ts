@@ -202,6 +202,8 @@ export class Transactions {
       throw badIntent(
         'the body of a transaction says with `propose` what it commits with, and this one returned without; what it did is undone',
       );
+    // Whatever the body has made of that.
+    run.check();
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
     const input = { writ, principal, idempotencyKey, ...intent, observations };
     run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
