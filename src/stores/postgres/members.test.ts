@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { keyOf, loggedOf, writeOf } from '../../testing/effect-rows.ts';
@@ -62,6 +64,35 @@ withPostgres(
       await gone.membership.release();
       await left.close();
       await right.close();
+    });
+
+    test('who has the rights that the guide names for it does all that a member does', async () => {
+      const url = postgres.url();
+      await (await openPostgres({ url })).close();
+      const schema = postgres.schemaOf(url);
+      const user = `${schema}_user`;
+      const guide = readFileSync(join(import.meta.dirname, '../../../docs/guide/postgres.md'), 'utf8');
+      const grants = guide.match(/^GRANT .*;$/gm)!.join('\n');
+      await postgres.query(`CREATE ROLE "${user}" LOGIN;
+        ${grants.replaceAll(/\bassize\b/g, `"${schema}"`).replaceAll(/\bagents\b/g, `"${user}"`)}`);
+      const asUser = new URL(url);
+      asUser.username = user;
+      const store = await openPostgres({ url: asUser.href });
+      const [gone, other] = [await joined(store), await joined(store)];
+      const [open, over] = [await gone.begin('r:/a'), await gone.begin('r:/b')];
+      expect(await store.logEffects(writeOf(gone.fence, open))).toEqual(WRITTEN);
+      expect(await store.logEffects({ ...writeOf(gone.fence, over), ended: [over] })).toEqual(WRITTEN);
+      await gone.say({ is: 'grown', epoch: open, claims: claimsAt('r:/c') }, { is: 'ended', epoch: over });
+      // One who ends in order leaves it to another one, who forgets what has ended.
+      await gone.membership.release();
+      await other.look();
+      await other.look();
+      expect(liveWork(other.heard, [gone.fence, other.fence])).toMatchObject([{ epoch: open, fence: other.fence }]);
+      expect(await store.logEffects({ fence: other.fence, ended: [open] })).toEqual(WRITTEN);
+      await other.membership.release();
+      await (await store.holdEffects()).release();
+      await store.close();
+      await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
 
     test('who loses the connection while it says something does not know whether it was heard', async () => {
