@@ -45,6 +45,8 @@ export class Beside implements Coordination {
   readonly #shared: SharedWork;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  /** For a lease that ends before the next look. */
+  #lastTimer: NodeJS.Timeout | undefined;
   /** Epochs that somebody here goes on with. */
   readonly #atWork = new Set<number>();
   readonly #saying: Saying[] = [];
@@ -174,7 +176,7 @@ export class Beside implements Coordination {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopLooking();
     // What has just come into the log is said yet.
     await nextTurn();
     await this.#exchangeSoon();
@@ -199,13 +201,25 @@ export class Beside implements Coordination {
   }
 
   #look(): void {
-    // Nothing was heard for so long that others may have taken over: what is under way is not waited for any more.
-    if (performance.now() > this.#leaseUntil) {
-      this.#lose(tenureLost());
-      return;
-    }
+    this.#checkLease();
+    if (this.lost.aborted) return;
     this.#isToLook = true;
     void this.#exchangeSoon();
+  }
+
+  /** Where nothing was heard for so long that others may take over, what is under way is not waited for any more, from that very moment on. */
+  #checkLease(): void {
+    const leftMs = this.#leaseUntil - performance.now();
+    if (leftMs <= 0) this.#lose(tenureLost());
+    else if (leftMs <= this.#options.leaseMs / LOOKS) {
+      clearTimeout(this.#lastTimer);
+      this.#lastTimer = setTimeout(() => this.#checkLease(), Math.ceil(leftMs)).unref();
+    }
+  }
+
+  #stopLooking(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#lastTimer);
   }
 
   /** Settles when all that is to be said and heard by now was, and not what comes after that. Never rejects. */
@@ -305,7 +319,7 @@ export class Beside implements Coordination {
 
   #lose(why: unknown): void {
     if (this.lost.aborted) return;
-    clearInterval(this.#timer);
+    this.#stopLooking();
     this.#lost.abort(why);
     for (const { fail } of [...this.#said, ...this.#saying.splice(0)]) fail(why);
   }
