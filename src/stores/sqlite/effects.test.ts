@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -31,6 +31,27 @@ test('who has lost the file of its lock is fenced by the next one', async () => 
   expect(await right.logEffects({ fence: second.fence, ended: [1] })).toEqual(WRITTEN);
   await left.close();
   await right.close();
+});
+
+test('there is one tenure of a file, by whatever link it is opened', async () => {
+  const path = join(folder, 'linked.db');
+  const first = await openSqlite({ path });
+  const link = join(folder, 'link.db');
+  symlinkSync(path, link);
+  const second = await openSqlite({ path: link });
+  const held = await first.holdEffects();
+  const waits = new AbortController();
+  const other = second.holdEffects(waits.signal).catch((error: unknown) => error);
+  // It has looked whether the file is free when it has asked for the turn after that too, which is had.
+  const turn = (await first.turn('t'))!;
+  expect(await second.turn('t')).toBeUndefined();
+  turn();
+  waits.abort(new Error('it is not free'));
+  expect(await other).toBe(waits.signal.reason);
+  expect([existsSync(`${link}-effects`), existsSync(`${link}-turn`)]).toEqual([false, false]);
+  await held.release();
+  await first.close();
+  await second.close();
 });
 
 test('a batch that is rolled back leaves nothing in memory of its effects', async () => {

@@ -84,8 +84,10 @@ export class SqliteStore extends CheckedStore {
     this.#lockTimeoutMs = lockTimeoutMs;
     this.#reads = reads;
     this.#writing = writing;
-    this.#turns = new Turns(path);
-    this.#tenures = new Tenures(path);
+    // By the file's own name, which SQLite knows: what is opened by way of a link is the same file.
+    const file = db.location() ?? path;
+    this.#turns = new Turns(file);
+    this.#tenures = new Tenures(file);
   }
 
   override async factsByText(query: FactTextQuery): Promise<FactHit[]> {
