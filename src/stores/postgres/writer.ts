@@ -29,8 +29,8 @@ export class Writer {
   #session: Session;
   #backend: Backend;
   #opening: Promise<Session> | undefined;
-  /** A process whose connection was lost under a statement, and which may still be carrying it out. */
-  #orphan: Backend | undefined;
+  /** Processes whose connection was lost under a statement, and which may still be carrying it out. */
+  #orphans: readonly Backend[] = [];
 
   private constructor(options: WriterOptions, session: Session, backend: Backend) {
     this.#options = options;
@@ -54,12 +54,12 @@ export class Writer {
 
   /** To be told when a statement was lost: it may be carried out yet. */
   lost(): void {
-    this.#orphan = this.#backend;
+    this.#orphans = [...this.#orphans, this.#backend];
   }
 
   /** Settles when no lost statement can be carried out any more. @throws {StoreError} when that can't be found out */
   async settled(): Promise<void> {
-    if (this.#orphan !== undefined) await this.session();
+    if (this.#orphans.length > 0) await this.session();
   }
 
   async end(): Promise<void> {
@@ -71,7 +71,7 @@ export class Writer {
     try {
       const backend = await setUp(session, this.#options);
       await this.#options.check(session);
-      await this.#endOrphan(session);
+      await this.#endOrphans(session, backend);
       this.#backend = backend;
       this.#session = session;
       return session;
@@ -83,14 +83,20 @@ export class Writer {
 
   // A server that has not noticed yet that the connection is gone would commit what no one waits for, after it was looked
   // for in vain.
-  async #endOrphan(session: Session): Promise<void> {
-    if (this.#orphan === undefined) return;
-    const { pid, startedAt } = this.#orphan;
-    const rows = await session.run({ text: END_BACKEND }, [pid, startedAt, END_TIMEOUT_MS]);
-    if (rows.some(([ended]) => ended !== 't')) {
-      throw unreachableError(this.#options.path, new Error(`the server's process ${pid} does not end`));
+  async #endOrphans(session: Session, backend: Backend): Promise<void> {
+    if (this.#orphans.length === 0) return;
+    for (const { pid, startedAt } of this.#orphans) {
+      const rows = await session.run({ text: END_BACKEND }, [pid, startedAt, END_TIMEOUT_MS]);
+      if (rows.some(([ended]) => ended !== 't')) {
+        throw unreachableError(this.#options.path, new Error(`the server's process ${pid} does not end`));
+      }
     }
-    this.#orphan = undefined;
+    if (this.#options.durability === 'full') {
+      // Where that is lost too, it waits on there, and nobody else beside it.
+      this.#orphans = [backend];
+      await session.run({ text: WRITE });
+    }
+    this.#orphans = [];
   }
 }
 
@@ -118,6 +124,10 @@ SELECT set_config('default_transaction_isolation', 'read committed', false), cur
   pg_backend_pid(),
   (SELECT extract(epoch FROM backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid())`;
 
+// One that waits for a standby has committed: to end that wait is to show to all what may be lost yet. It ends by itself.
 const END_BACKEND = `
-SELECT pg_terminate_backend(pid, $3) FROM pg_stat_activity
+SELECT CASE WHEN wait_event = 'SyncRep' THEN false ELSE pg_terminate_backend(pid, $3) END FROM pg_stat_activity
 WHERE pid = $1 AND extract(epoch FROM backend_start) = $2`;
+
+/** Something that changes nothing: where this is as durable as it has to be, all that was committed before it is. */
+const WRITE = "SELECT pg_logical_emit_message(true, 'assize', '')";
