@@ -202,6 +202,52 @@ withPostgres(
       await right.close();
     });
 
+    test('of what is left again and again who comes later hears the last, with the claims that were said last', async () => {
+      const { left, right } = await twoHandles();
+      const members = [await joined(left), await joined(right)];
+      const [one] = members as [Member, Member];
+      const epoch = await one.begin('r:/a', 'r:/b');
+      /** To who joins then, when all have heard of it and said so. */
+      async function heardLater(): Promise<readonly object[]> {
+        for (const member of [...members, ...members]) await member.say();
+        await one.look();
+        const later = await joined(right);
+        await later.say();
+        members.push(later);
+        const fences = members.map(({ fence }) => fence);
+        const works = members.map(({ heard }) => liveWork(heard, fences));
+        expect(new Set(works.map((work) => JSON.stringify(work))).size).toBe(1);
+        return later.heard.map(({ seq: _, fence: __, ...said }) => said);
+      }
+      const begun = { is: 'begun', epoch, claims: claimsAt('r:/a', 'r:/b') };
+      const [of, own] = [{ is: 'left', epoch } as const, { is: 'own', epoch } as const];
+      await one.say({ ...of, claims: claimsAt('r:/a') }, own, of, own, of);
+      expect(await heardLater()).toEqual([begun, { ...of, claims: claimsAt('r:/a') }, of]);
+      await one.say(own, of, own);
+      expect(await heardLater()).toEqual([begun, { ...of, claims: claimsAt('r:/a') }, of, own]);
+      await one.say({ ...of, claims: claimsAt('r:/b') });
+      expect(await heardLater()).toEqual([begun, { ...of, claims: claimsAt('r:/b') }]);
+      await left.close();
+      await right.close();
+    });
+
+    test('who joins where very many are open hears of all of them', async () => {
+      const [url, many] = [postgres.url(), 60_000];
+      // Those that wait for a person, say. To say them one by one took the square of that, and this ran out.
+      const store = await openPostgres({ url, statementTimeoutMs: 10_000 });
+      const schema = postgres.schemaOf(url);
+      await postgres.query(`SET search_path TO "${schema}";
+        INSERT INTO effect_transaction SELECT n, 't', '{}' FROM generate_series(1, ${many}) AS n;
+        INSERT INTO effect_open SELECT n FROM generate_series(1, ${many}) AS n`);
+      const one = await joined(store);
+      await one.say();
+      expect(one.heard.map((each) => 'epoch' in each && each.epoch)).toEqual(
+        Array.from({ length: many }, (_, n) => n + 1),
+      );
+      expect(await one.begin('r:/a')).toBe(many + 1);
+      await store.close();
+    });
+
     test('what one says is no news to it, and it is to the others', async () => {
       const { left, right } = await twoHandles();
       const two = await joined(right);

@@ -21,6 +21,7 @@ import { factReads } from './migrations/0017-fact-reads.ts';
 import { scrub } from './migrations/0018-scrub.ts';
 import { apart } from './migrations/0019-apart.ts';
 import { words } from './migrations/0020-words.ts';
+import { leftAgain } from './migrations/0021-left-again.ts';
 import { overlapping } from './self-check.ts';
 import type { Session } from './session.ts';
 import { indexTexts, wordsAnew } from './texts.ts';
@@ -47,6 +48,7 @@ const MIGRATIONS: readonly string[] = [
   scrub,
   apart,
   words,
+  leftAgain,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
