@@ -138,6 +138,17 @@ withPostgres(
         expect(await store.blob(blob.hash)).toBe(blob.text);
       });
 
+      test('what was not sent yet, where the next connection is lost as soon as it is made', async () => {
+        const { store } = await newStore();
+        relay.cut();
+        const row = entryAfter((await store.head('t'))!, 't');
+        // What each connection that writes is asked first.
+        const lost = relay.lose('before', 'default_transaction_isolation');
+        const commit = store.commit(batchOf(row));
+        await lost;
+        expect(await commit).toEqual({ status: 'committed' });
+      });
+
       test('reads', async () => {
         const { store, url } = await newStore({ readers: 2 });
         const release = await holding(url, 'LOCK TABLE entry');

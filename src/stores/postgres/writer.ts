@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.ts';
 import type { Durability } from '../options.ts';
-import { readonlyError, unreachableError } from './errors.ts';
+import { ConnectionLost, readonlyError, unreachableError } from './errors.ts';
 import { whenReachable } from './retry.ts';
 import type { Session } from './session.ts';
 
@@ -77,7 +77,8 @@ export class Writer {
       return session;
     } catch (error) {
       await session.end();
-      throw error;
+      // To be made again, as one that could not be made.
+      throw error instanceof ConnectionLost ? unreachableError(this.#options.path, error) : error;
     }
   }
 
