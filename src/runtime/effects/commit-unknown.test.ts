@@ -159,6 +159,8 @@ test.each([
     mended();
     // The log is read anew, also where nobody asks for that.
     await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
+    // And who had the store to itself for that alone has it no longer.
+    if (!shared) await (await memory.holdEffects(AbortSignal.timeout(30_000))).release();
     steps.go.resolve();
     const code = await first;
     expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);

@@ -266,8 +266,14 @@ export class Effects {
     while (!this.#isClosed && this.#place?.made === undefined) {
       await sleep(AGAIN_MS, undefined, { ref: false });
       if (this.#isClosed) return;
-      const failure = await this.#hold(undefined).catch((error: unknown) => error);
-      if (isAssizeError(failure, 'store_closed')) return;
+      const goingOn = isShared(this.#options.store) ? this.#hold(undefined) : this.#seeToLeft();
+      const failure = await goingOn.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      // Who has the store to itself for so long has all that was left.
+      const isElsewhere = failure instanceof DOMException;
+      if (failure === undefined || isElsewhere || isAssizeError(failure, 'store_closed')) return;
     }
   }
 
