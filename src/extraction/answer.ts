@@ -54,9 +54,12 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
   });
 }
 
+/** Beyond it no name has 512 characters once it is composed: four become one at most. To compose it may take for ever. */
+const COMPOSED_MAX = 2_048;
+
 /** A name that is taken from a message has the letters of that, in whatever form: it means who is called so. */
 function composed(name: unknown): unknown {
-  return typeof name === 'string' ? name.normalize('NFC') : name;
+  return typeof name === 'string' && name.length <= COMPOSED_MAX ? name.normalize('NFC') : name;
 }
 
 /** What an answer says, each claim once; or what is wrong with it, without subjects and objects. */

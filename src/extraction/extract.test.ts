@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Instant, isInstant, type Json } from '#canon';
 import { type CommitPayload, readRow } from '#ledger';
 import { createOracle, fixedClock, type Oracle } from '#oracle';
@@ -173,6 +173,19 @@ describe('what a model answers', () => {
       const model = answering({ long: `${shift}${'😀'.repeat(20_000)}` }, { facts: [] });
       expect((await extractFacts(MESSAGES, terms(model))).attempts).toBe(2);
     }
+  });
+
+  test('that names a subject of any length is told so, which is not composed before', async () => {
+    const composed = vi.spyOn(String.prototype, 'normalize');
+    onTestFinished(() => composed.mockRestore());
+    const model = answering({ facts: [{ ...NUTS, subject: '\u0315\u0300'.repeat(2_000) }] });
+    for (const subjects of [['ida'], 'author', 'any'] as const)
+      await refused(extractFacts(MESSAGES, terms(model, { subjects, attempts: 1 })));
+    expect(composed.mock.contexts.filter((text) => String(text).length > 2_048)).toEqual([]);
+    // Of four letters one is made at most: so one that is shorter may still be a name.
+    const longest = answering({ facts: [{ ...NUTS, subject: '\u03b1\u0313\u0300\u0345'.repeat(512) }] });
+    const { claims } = await extractFacts(MESSAGES, terms(longest));
+    expect(claims.map(({ subject }) => subject)).toEqual(['\u1f82'.repeat(512)]);
   });
 
   test('is asked for so often at most, each attempt with a place of its own in the log', async () => {

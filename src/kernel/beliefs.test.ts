@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#canon';
 import { ANYONE } from '../../tests/support/authority.ts';
-import { BELIEVE_ACTION, memoryScope } from './beliefs.ts';
+import { BELIEVE_ACTION, memoryScope, SAYING_TEXTS } from './beliefs.ts';
 import { BUILT_IN_ROLE } from './built-in.ts';
 import { type Authority, compile } from './compile.ts';
 import { type Domain, defineDomain } from './define-domain.ts';
@@ -130,6 +130,16 @@ describe('an action with beliefs', () => {
     expect([...clinic({}, says([])).sensitiveArgs].sort()).toEqual([BELIEVE_ACTION, 'visit']);
     expect([...clinic({ memory: undefined }).sensitiveArgs]).toEqual([]);
   });
+});
+
+test('a name that is too long is refused for that, and never composed, which may take for ever', () => {
+  const composed = vi.spyOn(String.prototype, 'normalize');
+  onTestFinished(() => composed.mockRestore());
+  const long = '\u0315\u0300'.repeat(2_000);
+  for (const member of ['space', 'subject', 'predicate'])
+    expect(believe([{ ...SAID, [member]: long }])).toMatchObject({ reason: 'type_mismatch' });
+  expect(SAYING_TEXTS.name.safeParse(long).error?.issues).toMatchObject([{ code: 'too_big' }]);
+  expect(composed.mock.contexts.filter((text) => String(text).length > 512)).toEqual([]);
 });
 
 describe('a domain', () => {

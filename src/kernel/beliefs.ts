@@ -78,7 +78,11 @@ const text = (max: number) =>
     .min(1)
     .max(max)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no U+0000, and no half of a surrogate pair');
-const name = text(NAME_MAX).refine((value) => value === value.normalize('NFC'), "Unicode's composed form (NFC)");
+// What is too long was refused for that, and may take for ever to compose.
+const name = text(NAME_MAX).refine(
+  (value) => value.length > NAME_MAX || value === value.normalize('NFC'),
+  "Unicode's composed form (NFC)",
+);
 
 /** What may be said, for whoever makes sayings of what comes from outside: subjects and predicates, objects, sources. */
 export const SAYING_TEXTS: {

@@ -1,5 +1,6 @@
 import { form, type Instant, isInstant, requireForm } from '#canon';
 import { MemoryError } from './errors.ts';
+import { normalForm } from './normal-form.ts';
 import { OPEN_END, overlaps, type Period, period } from './period.ts';
 import type { Cardinality } from './predicate.ts';
 import { compare, requireStrategy, type Strategy } from './strategy.ts';
@@ -87,12 +88,13 @@ const BEYOND_LATIN = /[\u0300-\uffff]/;
 
 /**
  * What objects have in common that say the same: the text in Unicode's composed form (NFC). A letter that is written with its accent and one
- * that is put together of both look the same, and are no contradiction. Rows keep what was said, letter by letter.
+ * that is put together of both look the same, and are no contradiction. Rows keep what was said, letter by letter. Marks are put in their
+ * order where no more than 100 follow each other.
  * @throws ArgumentError `bad_argument`
  */
 export function objectKey(object: string): string {
   requireForm(form.text, object, 'object');
-  return BEYOND_LATIN.test(object) ? object.normalize('NFC') : object;
+  return BEYOND_LATIN.test(object) ? normalForm(object, 'NFC') : object;
 }
 
 /**

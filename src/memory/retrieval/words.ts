@@ -1,4 +1,5 @@
 import { form, RecentMap, requireForm } from '#canon';
+import { normalForm } from '../normal-form.ts';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
@@ -112,10 +113,7 @@ function withoutApostrophe(word: string): string[] {
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\u0000-\u007f]*$/.test(text)) return text.toLowerCase();
-  return text
-    .normalize('NFKD')
-    .replace(UNREAD, '')
-    .normalize('NFC')
+  return normalForm(normalForm(text, 'NFKD').replace(UNREAD, ''), 'NFC')
     .toLowerCase()
     .replace(/[ßςı]/g, (letter) => ALIKE[letter]!);
 }

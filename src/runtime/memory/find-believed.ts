@@ -522,7 +522,7 @@ function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
 /** Whether a text of arguments of whatever form has the subject in it, or what the claim says. */
 function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
   const wanted = claim === undefined ? [subject] : [...texts];
-  const has = (text: string): boolean => wanted.some((one) => text.normalize('NFC').includes(one));
+  const has = (text: string): boolean => wanted.some((one) => objectKey(text).includes(one));
   return leavesOf(json).some((leaf) => typeof leaf === 'string' && has(leaf));
 }
 

@@ -1,5 +1,6 @@
 import { canonicalize, type Json, parsePointer } from '#canon';
 import { type Entry, type Hash, isBlobRef, isErased, type Patch, type Replayer, type Stored } from '#ledger';
+import { objectKey } from '#memory';
 
 type At = Pick<Entry, 'trajectory_id' | 'seq'>;
 
@@ -41,7 +42,7 @@ export class WrittenSearch {
 
   /** What a proposal writes that said these texts of what is erased. @throws LedgerFault */
   async takeSaid(at: At, { id, patches }: Writes, texts: readonly string[]): Promise<void> {
-    for (const text of texts) if (text !== '') this.#texts.add(text.normalize('NFC'));
+    for (const text of texts) if (text !== '') this.#texts.add(objectKey(text));
     for (const patch of patches) await this.#take(at, id, patch, async () => true);
   }
 
@@ -76,9 +77,7 @@ export class WrittenSearch {
   #isSaid(json: Json): boolean {
     const texts = [...this.#texts];
     return leavesOf(json).some((leaf) =>
-      typeof leaf === 'string'
-        ? texts.some((text) => leaf.normalize('NFC').includes(text))
-        : this.#texts.has(String(leaf)),
+      typeof leaf === 'string' ? texts.some((text) => objectKey(leaf).includes(text)) : this.#texts.has(String(leaf)),
     );
   }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { addMicros, type Instant } from '#canon';
 import { defineDomain } from '#kernel';
@@ -161,6 +161,19 @@ onClinics((begun) => {
         message: expect.stringContaining('composed form (NFC)'),
       });
     await expect(memory.diff(at, at, { subject: 7 } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+  });
+
+  test('a name that is longer than any is found to be nothing, and not composed before', async () => {
+    const { memory } = await begun();
+    const composed = vi.spyOn(String.prototype, 'normalize');
+    onTestFinished(() => composed.mockRestore());
+    const long = '\u0315\u0300'.repeat(2_000);
+    expect((await memory.recall({ subject: long })).facts).toEqual([]);
+    expect(await memory.history({ predicate: long })).toEqual([]);
+    await expect(memory.assert({ subject: long, predicate: 'drug', object: 'tea' })).rejects.toMatchObject({
+      code: 'bad_text',
+    });
+    expect(composed.mock.contexts.filter((text) => String(text).length > 512)).toEqual([]);
   });
 
   test('what can’t be said is a rejection on record where a model proposes it, or an action says it, under the same name', async () => {

@@ -314,10 +314,12 @@ const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
 const EMBED_OPTIONS = form.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
+/** No name is longer: nothing is found by one, and to compose it may take for ever. */
+const NAME_MAX = 512;
 /** As what is asserted is named: nothing is found by a name that nothing can have. */
 const NAME = form.of(
   "a text in Unicode's composed form (NFC)",
-  (value) => typeof value === 'string' && value === value.normalize('NFC'),
+  (value) => typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
 );
 const OF = { subject: form.optional(NAME), predicate: form.optional(NAME) };
 const OF_MEMBERS = form.only(['subject', 'predicate']);
