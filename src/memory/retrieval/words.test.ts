@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { documentOf, wordsOfDocument } from './document.ts';
 import { stem } from './stem.ts';
 import { everyWordOf, lettersOf, wordsOf } from './words.ts';
@@ -176,6 +176,18 @@ test('a word has nothing in it that means something to a query language, and is 
 test('of a long text the first ten thousand words count, and of a long word 64 letters', () => {
   expect(wordsOf('wort '.repeat(12_000))).toHaveLength(10_000);
   expect(wordsOf('é'.repeat(100))).toEqual(['e'.repeat(64)]);
+});
+
+test('of what follows an elision no more is looked at than counts, however many there are', () => {
+  const replaced = vi.spyOn(String.prototype, 'replace');
+  onTestFinished(() => replaced.mockRestore());
+  const words = wordsOf("l'a".repeat(2_000));
+  const length = replaced.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+  // Of all that follows each it was 8 million.
+  expect(length).toBeLessThan(100_000);
+  expect([words.length, words[0], ...words.slice(-2)]).toEqual([2_000, 'la'.repeat(32), 'alala', 'ala']);
+  // What counts of a letter may be half of it.
+  expect(wordsOf(`l'a${'𐐨'.repeat(70)}`)).toEqual([`la${'𐐨'.repeat(62)}`, `a${'𐐨'.repeat(63)}`]);
 });
 
 test('a fact is found by its day in numbers and in words, its names and its object', () => {

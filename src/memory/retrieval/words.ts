@@ -104,10 +104,20 @@ function bareWords(text: string): readonly string[] {
   return words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word));
 }
 
-/** Without an English genitive; what follows an elision also without what it leans on. */
+/** Without an English genitive; what follows an elision also without what it leans on, as far as its letters count. */
 function withoutApostrophe(word: string): string[] {
-  const parts = word.replace(/['’]s$/, '').split(ELISION);
-  return parts.map((_, n) => parts.slice(n).join('').replace(/['’]/g, ''));
+  const parts = word
+    .replace(/['’]s$/, '')
+    .split(ELISION)
+    .map((part) => part.replace(/['’]/g, ''));
+  const words: string[] = [];
+  let behind = '';
+  // From behind, so that each takes as long as the others.
+  for (const part of parts.reverse()) {
+    behind = part + behind.slice(0, 2 * LETTERS_MAX);
+    words.push(behind);
+  }
+  return words.reverse();
 }
 
 function plain(text: string): string {
