@@ -168,6 +168,16 @@ test('a batch that no entry holds is halved until one does, also where it is imp
   expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, others: [] });
 });
 
+test('so is one that is too long for a proposal', async () => {
+  const lines = Array.from({ length: 150 }, (_, n) => ({
+    ...{ subject: `letter ${n}`, predicate: 'allergy', from: '2026-03-01' },
+    object: `${n} `.padEnd(16_384, 'x'),
+  }));
+  const load = ['memory', 'import', file('long.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
+  expect(await json(0, ...load)).toMatchObject({ committed: 150, commits: 4, believed: 150, others: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 150, believed: 0, others: [] });
+});
+
 test('two imports of one file at once put up each of its lines once, and both name it', async () => {
   const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
   const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];

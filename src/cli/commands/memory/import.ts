@@ -59,8 +59,8 @@ export function importFacts(command: Command): void {
         'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
         `${INSTANT_HELP}\n` +
         'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
-        '--batch 1 says which line that is for. One that no entry holds, because too much of it contradicts itself, is\n' +
-        'halved. Between lines of one batch there is no order: of those that contradict each other\n' +
+        '--batch 1 says which line that is for. One that no entry holds, because it is too long or too much of it\n' +
+        'contradicts itself, is halved. Between lines of one batch there is no order: of those that contradict each other\n' +
         'any may win, unless the predicate has a strategy that tells them apart; with --batch 1 each comes after the one before.\n' +
         'A line that was committed is passed over, also once it has ended.\n' +
         'Lines that wait since an import before are not put up again, and those of two imports\n' +
@@ -138,11 +138,16 @@ async function imported(
     interruption.throwIfAborted();
     const last = Math.min(first + size - 1, file.length);
     const lines = await claimsOf(file, [first, last], { space, trajectory, wasSaid });
-    const { still, anew, ruling } = await saidOnce(lines, waiting, sayOnce);
-    if (isTooMuch(ruling) && lines.length > 1) {
+    const said = await saidOnce(lines, waiting, sayOnce).catch((error: unknown) => {
+      // What they say is too long for one proposal.
+      if (isAssizeError(error, 'too_large') && lines.length > 1) return undefined;
+      throw error;
+    });
+    if (said === undefined || (isTooMuch(said.ruling) && lines.length > 1)) {
       size = Math.ceil(lines.length / 2);
       continue;
     }
+    const { still, anew, ruling } = said;
     others.push(...inStretches(still));
     if (ruling?.ruling === 'committed') {
       commits += 1;
