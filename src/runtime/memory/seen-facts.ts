@@ -6,7 +6,7 @@ const PAGE = 1_000;
 
 /**
  * The facts that who has this line sees, in the order of a store, by pages: those of a partition come together where there are several
- * memories. `query` is of one space, and has no branch.
+ * memories. `query` is of one space, and has no branch. `most`: no more of them are wanted.
  *
  * Each partition is as it was at one moment, also where a memory has its first change of it meanwhile: that comes all at once, and only once. What
  * was not there when it was asked since when has no rows yet; what was, and had none before, is read again.
@@ -17,10 +17,11 @@ export async function* seenFacts(
   store: FactStore,
   line: Line,
   query: Omit<FactQuery, 'branch' | 'after' | 'limit'>,
+  most?: number,
 ): AsyncGenerator<FactVersion[]> {
   const [own, ...sources] = line;
   if (sources.length === 0) {
-    yield* factPages(store, levelQuery(query, own));
+    yield* factPages(store, levelQuery(query, own), { most });
     return;
   }
   const turns = { last: 0 };
@@ -137,7 +138,7 @@ class Rows {
     const onAsk = (): void => {
       this.#turn = ++this.#turns.last;
     };
-    for await (const page of factPages(this.#store, this.#query, onAsk)) yield* page;
+    for await (const page of factPages(this.#store, this.#query, { onAsk })) yield* page;
   }
 }
 

@@ -146,7 +146,8 @@ export class MemoryView {
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
     if (by !== undefined || signal !== undefined) throw badRecall('by and signal go with a text');
     const found: FactRow[] = [];
-    for await (const page of this.#pages(asked)) {
+    // With a relation nobody knows of how many these are.
+    for await (const page of this.#pages(asked, relation === undefined ? limit + 1 : undefined)) {
       found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
       if (found.length > limit) break;
     }
@@ -298,9 +299,9 @@ export class MemoryView {
     return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
   }
 
-  async *#pages(query: FactQuery): AsyncGenerator<FactRow[]> {
+  async *#pages(query: FactQuery, most?: number): AsyncGenerator<FactRow[]> {
     const store: FactStore = requireBeliefs(this.#around.beliefs).store;
-    for await (const page of seenFacts(store, await this.#line(), query)) yield page.map(rowOf);
+    for await (const page of seenFacts(store, await this.#line(), query, most)) yield page.map(rowOf);
   }
 
   async #line(): Promise<Line> {
