@@ -16,6 +16,9 @@ const RANKED_MAX = 2_000;
 /** Changes that wait to be indexed, above which a store that may write indexes them before it searches. */
 const WAITING_MAX = 64;
 
+/** Texts that a search has found waiting, above which the next one has them indexed: a change may have many, and each is read anew. */
+const WAITING_TEXTS_MAX = 256;
+
 type Asked<Query> = Query & { readonly limit: number };
 
 /** Searches of facts by words: each sees one moment, with what is not indexed yet. */
@@ -32,6 +35,8 @@ export class TextReader {
   readonly #selectText: StatementSync;
   readonly #selectBranch: StatementSync;
   readonly #query: (text: string) => StatementSync;
+  /** Texts that waited when they were last looked for. */
+  #waited = 0;
 
   constructor(db: DatabaseSync, facts: FactReader, rows: RankedRows) {
     this.#query = prepareByText(db);
@@ -56,7 +61,7 @@ export class TextReader {
 
   /** Whether so much waits to be indexed that it is worth a transaction before a search. */
   isBehind(): boolean {
-    return (this.#selectWaiting.get()!['n'] as number) > WAITING_MAX;
+    return (this.#selectWaiting.get()!['n'] as number) > (this.#waited > WAITING_TEXTS_MAX ? 0 : WAITING_MAX);
   }
 
   /** Whether anything waits to be indexed. */
@@ -174,8 +179,9 @@ export class TextReader {
   /** What is committed in that space and not indexed yet. */
   #waiting(space: string): NewText[] {
     const changes = this.#selectQueue.all() as unknown as readonly Queued[];
-    if (changes.length === 0) return [];
-    return this.#newTexts(changes).filter(({ partition }) => partition.space === space);
+    const texts = changes.length === 0 ? [] : this.#newTexts(changes);
+    this.#waited = texts.length;
+    return texts.filter(({ partition }) => partition.space === space);
   }
 
   #textsWith(term: string): number {
