@@ -11,7 +11,7 @@ import {
 } from '#ledger';
 import { OpenSet } from '#memory';
 import { type Level, type Line, untilOf } from './line.ts';
-import { Merged } from './merged.ts';
+import { MadeClaims } from './made-claims.ts';
 import { OpenRows } from './open-rows.ts';
 import { seenFacts } from './seen-facts.ts';
 
@@ -70,7 +70,9 @@ export class NotRead {
  */
 export class Partitions {
   readonly #store: FactStore;
-  readonly #merged: Merged;
+  /** With what was accepted; and without, as the store has them. */
+  readonly #made: MadeClaims;
+  readonly #stored: MadeClaims;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
   /** What branches see of partitions, by their names without the branch. */
   readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
@@ -81,7 +83,8 @@ export class Partitions {
 
   constructor(store: LedgerStore & FactStore) {
     this.#store = store;
-    this.#merged = new Merged(store);
+    this.#made = new MadeClaims(store);
+    this.#stored = new MadeClaims(store);
   }
 
   /** Undefined where it has to be read first. */
@@ -157,28 +160,28 @@ export class Partitions {
 
   /** Whether the store has a claim, where it is seen by who has this line: nothing is remembered of what is looked for. */
   async has(claim: string, name: PartitionName, line: Line): Promise<boolean> {
-    return this.#isMade(claim, name, await this.#store.partition(name), line);
+    return this.#isMade(claim, name, await this.#store.partition(name), line, this.#stored);
   }
 
-  async #isMade(claim: string, name: PartitionName, own: Known['state'], line: Line): Promise<boolean> {
-    const { space, subject, predicate } = name;
-    const query = { space, subject, predicate, kind: 'all', lineage: claim } as const;
-    const { done } = await seenFacts(this.#store, line, query).next();
-    return done !== true || (await this.#isMerged(claim, name, own, line));
-  }
-
-  /** Whether a claim has no row where it is seen, because another one there says the same. */
-  async #isMerged(
+  /** Whether a claim was made where it is seen: it has a row there, or none, because another one there says the same. */
+  async #isMade(
     claim: string,
     { space, subject, predicate }: PartitionName,
     own: Known['state'],
     line: Line,
+    made = this.#made,
   ): Promise<boolean> {
     let until: Instant | undefined;
     for (const [n, level] of line.entries()) {
       const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
       const state = n === 0 ? own : await this.#store.partition(name);
-      if (state !== undefined && (await this.#merged.of(name, state.names.hash, until)).has(claim)) return true;
+      if (state !== undefined) {
+        if ((await made.of(name, state, until)).has(claim)) return true;
+      } else if (n === 0) {
+        // Somebody may have begun it since.
+        const [row] = await this.#store.facts({ ...name, kind: 'all', lineage: claim, limit: 1 });
+        if (row !== undefined) return true;
+      }
       const above = line[n + 1];
       const next = state?.since ?? (above && untilOf(above, name));
       if (next !== undefined && (until === undefined || next < until)) until = next;
@@ -228,6 +231,7 @@ export class Partitions {
       const sent = this.#sent.get(key) ?? sentBy(sender);
       sent.count++;
       this.#sent.set(key, sent);
+      this.#made.accept(write);
       const before = this.#known.get(key);
       // An erasure changes what nobody here has read.
       if (before == null) continue;
@@ -243,6 +247,7 @@ export class Partitions {
   made(name: PartitionName, claims: readonly string[]): void {
     const known = this.#known.get(keyOf(name));
     for (const claim of claims) known?.claims.set(claim, true);
+    this.#made.merged(name, claims);
   }
 
   /** The store has answered, whatever it did. */
@@ -279,6 +284,7 @@ export class Partitions {
   /** They did not come to be, or what they were planned on is not so any more. A text that is gone may be one that branches took over. */
   forget(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) {
+      this.#made.forget(partition);
       this.#known.set(keyOf(partition), null);
       for (const key of this.#ofBranches.get(sharedKeyOf(partition)) ?? []) this.#known.set(key, null);
     }
