@@ -157,6 +157,30 @@ test('what waits to be indexed holds no row, of which there may be more than is 
   db.close();
 });
 
+test('of long texts fewer are indexed together, those of a partition all', () => {
+  const db = new DatabaseSync(':memory:');
+  migrate(db);
+  const writer = new TextWriter(db);
+  const waiting = () =>
+    db
+      .prepare('SELECT n FROM fact_text_queue ORDER BY n')
+      .all()
+      .map(({ n }) => n as number);
+  const object = 'word '.repeat(3_000).trim();
+  const said = (key: number, texts: number) => {
+    const name = { ...ALICE, subject: `s${key}` };
+    const rows = Array.from({ length: texts }, (_, n) => ({ fact_id: `${key} ${n}`, object: `${n} ${object}` }));
+    writer.enqueue(key, day(10), name, changeOf(name, 1, 10, rows).insert);
+  };
+  // 120,000 words a partition, of two by turns, and what is short.
+  for (const key of [1, 2, 1, 2, 3]) said(key, key === 3 ? 1 : 40);
+  const left: number[][] = [];
+  while (writer.flush(10)) left.push(waiting());
+  expect([left, waiting()]).toEqual([[[2, 4, 5], [5]], []]);
+  expect(db.prepare('SELECT count(*) AS n FROM fact_text').get()).toEqual({ n: 81 });
+  db.close();
+});
+
 describe('of many changes no more wait to be indexed than are indexed at once', () => {
   /** Answers how many wait, as the file has it. */
   async function opened(name: string) {

@@ -46,13 +46,20 @@ export function textColumns({ content, row_kind, asserted_from, object }: FactVe
   return { content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object };
 }
 
+/** Changes of one partition, and what is to be indexed of them. */
+export interface NewTexts {
+  readonly changes: readonly Queued[];
+  readonly texts: readonly NewText[];
+}
+
 /**
- * The texts of changes that are not indexed yet, each once; of what was erased there are none. What is not among `written`, by `n`, is
- * read: of a partition that changes often only rows that are open or ended since the first of these changes.
+ * The texts of changes that are not indexed yet, each once, made partition by partition as they are asked for; of what was erased there are
+ * none. What is not among `written`, by `n`, is read: of a partition that changes often only rows that are open or ended since the first of
+ * these changes.
  */
 export function prepareNewTexts(
   db: DatabaseSync,
-): (changes: readonly Queued[], written?: Pick<ReadonlyMap<number, Texts>, 'get'>) => NewText[] {
+): (changes: readonly Queued[], written?: Pick<ReadonlyMap<number, Texts>, 'get'>) => Generator<NewTexts> {
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
   const columns = `lower(hex(f.content)) AS content, f.audit, f.asserted_from, ${OBJECT} AS object`;
   const selectRows = db.prepare(`
@@ -67,27 +74,26 @@ export function prepareNewTexts(
     const start = changes.map(({ system_start }) => system_start).reduce((a, b) => (a < b ? a : b));
     return { partition, rows: selectRows.all(key, start) as unknown as TextColumns[] };
   };
-  return (changes, written = new Map()) => {
-    const found: NewText[] = [];
-    for (const [key, each] of Map.groupBy(changes, (change) => change.key)) {
-      const texts = kept(each, written) ?? read(key, each);
-      if (texts === undefined || isErasedText(texts.partition.subject)) continue;
-      const { space, subject, predicate } = texts.partition;
-      const seen = new Set<string>();
-      for (const row of texts.rows) {
-        const { content, audit, object } = row;
-        const day = dayOf(row);
-        const name = `${content} ${audit} ${day}`;
-        if (seen.has(name) || object === erasedText(content)) continue;
-        seen.add(name);
-        if (selectText.get(key, Buffer.from(content, 'hex'), audit, day) !== undefined) continue;
-        const { asserted_from } = row;
-        const row_kind = audit === 0 ? 'current' : 'audit';
-        const words = wordsOfDocument({ subject, predicate, object, asserted_from, row_kind });
-        found.push({ key, partition: { space, subject, predicate }, content, audit, day, words });
-      }
-    }
-    return found;
+  const textsOf = (key: number, texts: Texts | undefined): NewText[] => {
+    if (texts === undefined || isErasedText(texts.partition.subject)) return [];
+    const { space, subject, predicate } = texts.partition;
+    const seen = new Set<string>();
+    return texts.rows.flatMap((row) => {
+      const { content, audit, object } = row;
+      const day = dayOf(row);
+      const name = `${content} ${audit} ${day}`;
+      if (seen.has(name) || object === erasedText(content)) return [];
+      seen.add(name);
+      if (selectText.get(key, Buffer.from(content, 'hex'), audit, day) !== undefined) return [];
+      const { asserted_from } = row;
+      const row_kind = audit === 0 ? 'current' : 'audit';
+      const words = wordsOfDocument({ subject, predicate, object, asserted_from, row_kind });
+      return [{ key, partition: { space, subject, predicate }, content, audit, day, words }];
+    });
+  };
+  return function* (all, written = new Map()) {
+    for (const [key, changes] of Map.groupBy(all, (change) => change.key))
+      yield { changes, texts: textsOf(key, kept(changes, written) ?? read(key, changes)) };
   };
 }
 

@@ -25,7 +25,7 @@ type Asked<Query> = Query & { readonly limit: number };
 export class TextReader {
   readonly #facts: FactReader;
   readonly #rows: RankedRows;
-  readonly #newTexts: (changes: readonly Queued[]) => NewText[];
+  readonly #newTexts: ReturnType<typeof prepareNewTexts>;
   readonly #selectWaiting: StatementSync;
   readonly #selectQueue: StatementSync;
   readonly #selectSpace: StatementSync;
@@ -179,7 +179,7 @@ export class TextReader {
   /** What is committed in that space and not indexed yet. */
   #waiting(space: string): NewText[] {
     const changes = this.#selectQueue.all() as unknown as readonly Queued[];
-    const texts = changes.length === 0 ? [] : this.#newTexts(changes);
+    const texts = changes.length === 0 ? [] : [...this.#newTexts(changes)].flatMap((each) => each.texts);
     this.#waited = texts.length;
     return texts.filter(({ partition }) => partition.space === space);
   }

@@ -4,7 +4,15 @@ import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger'
 import { otherDimensions, unit } from '../vectors.ts';
 import { noTexts, texts } from './migrations/0010-texts.ts';
 import { noTextsByPartition } from './migrations/0017-texts-by-partition.ts';
-import { type NewText, prepareNewTexts, type Queued, storedWords, type Texts, textColumns } from './new-texts.ts';
+import {
+  type NewText,
+  type NewTexts,
+  prepareNewTexts,
+  type Queued,
+  storedWords,
+  type Texts,
+  textColumns,
+} from './new-texts.ts';
 
 /** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
 export function queuedBy(writes: readonly FactWrite[]): number {
@@ -14,6 +22,9 @@ export function queuedBy(writes: readonly FactWrite[]): number {
 function timesOf(rows: readonly FactVersion[]): number {
   return new Set(rows.map((row) => row.system_time_start)).size;
 }
+
+/** Words that are indexed in one transaction, but for a partition that has more: long texts take longer than many do. */
+const WORDS_MAX = 100_000;
 
 /** Characters of what waits in memory, each row with so many for all that is not a text; more only cost reading them again. */
 const WRITTEN_CHARACTERS_MAX: number = 4 * 2 ** 20;
@@ -50,7 +61,7 @@ export class TextWriter {
     this.#newTexts = prepareNewTexts(db);
     this.#enqueue = db.prepare('INSERT INTO fact_text_queue (key, system_start) VALUES (?, ?)');
     this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n LIMIT ?');
-    this.#dequeue = db.prepare('DELETE FROM fact_text_queue WHERE n <= ?');
+    this.#dequeue = db.prepare('DELETE FROM fact_text_queue WHERE n IN (SELECT value FROM json_each(?))');
     this.#count = db.prepare(`INSERT INTO fact_text_space (name, texts, words) VALUES (?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET texts = texts + excluded.texts, words = words + excluded.words RETURNING space`);
     this.#insertText = db.prepare(`INSERT INTO fact_text (key, content, audit, day, space, words)
@@ -92,18 +103,29 @@ export class TextWriter {
     this.#writtenCharacters = 0;
   }
 
-  /** Indexes the changes that have waited longest, at most so many; false where nothing is left then. */
+  /** Indexes the changes that have waited longest, at most so many, and fewer of long texts; false where nothing is left then. */
   flush(most: number): boolean {
     const changes = this.#selectQueue.all(most) as unknown as readonly Queued[];
-    const last = changes.at(-1);
-    if (last === undefined) return false;
-    const texts = this.#newTexts(changes, this.#written);
+    if (changes.length === 0) return false;
+    const { taken, texts } = this.#together(changes);
     // Counted before the first one goes in: FTS5 writes what it has gathered whenever another statement may have to be undone by itself.
     const spaces = this.#counted(texts);
     for (const text of texts) this.#insert(text, spaces.get(text.partition.space) as number);
-    this.#dequeue.run(last.n);
-    for (const { n } of changes) this.#indexed(n);
-    return changes.length === most;
+    this.#dequeue.run(JSON.stringify(taken.map(({ n }) => n)));
+    for (const { n } of taken) this.#indexed(n);
+    return changes.length === most || taken.length < changes.length;
+  }
+
+  /** As many of the changes, partition by partition, as are indexed together. */
+  #together(changes: readonly Queued[]): { readonly taken: readonly Queued[]; readonly texts: readonly NewText[] } {
+    const parts: NewTexts[] = [];
+    let words = 0;
+    for (const part of this.#newTexts(changes, this.#written)) {
+      parts.push(part);
+      for (const text of part.texts) words += text.words.length;
+      if (words >= WORDS_MAX) break;
+    }
+    return { taken: parts.flatMap((part) => part.changes), texts: parts.flatMap((part) => part.texts) };
   }
 
   /**
