@@ -13,11 +13,9 @@ import { wantedTexts } from './wanted-texts.ts';
  */
 const RANKED_MAX = 2_000;
 
-/** Changes that wait to be indexed, above which a store that may write indexes them before it searches. */
+/** Changes that wait to be indexed, and rows of them, above which a store that may write indexes them before it searches. */
 const WAITING_MAX = 64;
-
-/** Texts that a search has found waiting, above which the next one has them indexed: a change may have many, and each is read anew. */
-const WAITING_TEXTS_MAX = 256;
+const WAITING_ROWS_MAX = 256;
 
 type Asked<Query> = Query & { readonly limit: number };
 
@@ -27,6 +25,7 @@ export class TextReader {
   readonly #rows: RankedRows;
   readonly #newTexts: ReturnType<typeof prepareNewTexts>;
   readonly #selectWaiting: StatementSync;
+  readonly #selectWaitingRows: StatementSync;
   readonly #selectQueue: StatementSync;
   readonly #selectSpace: StatementSync;
   readonly #selectWord: StatementSync;
@@ -35,8 +34,6 @@ export class TextReader {
   readonly #selectText: StatementSync;
   readonly #selectBranch: StatementSync;
   readonly #query: (text: string) => StatementSync;
-  /** Texts that waited when they were last looked for. */
-  #waited = 0;
 
   constructor(db: DatabaseSync, facts: FactReader, rows: RankedRows) {
     this.#query = prepareByText(db);
@@ -46,6 +43,9 @@ export class TextReader {
     this.#selectWaiting = db.prepare(
       `SELECT count(*) AS n FROM (SELECT 1 FROM fact_text_queue LIMIT ${WAITING_MAX + 1})`,
     );
+    this.#selectWaitingRows = db.prepare(`SELECT count(*) AS n FROM (
+      SELECT 1 FROM fact_text_queue AS q CROSS JOIN fact_version AS v
+      WHERE v.system_start = q.system_start AND v.key = q.key LIMIT ${WAITING_ROWS_MAX + 1})`);
     this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n');
     this.#selectSpace = db.prepare('SELECT space, texts, words FROM fact_text_space WHERE name = ?');
     this.#selectWord = db.prepare('SELECT doc FROM fact_word WHERE term = ?');
@@ -61,7 +61,8 @@ export class TextReader {
 
   /** Whether so much waits to be indexed that it is worth a transaction before a search. */
   isBehind(): boolean {
-    return (this.#selectWaiting.get()!['n'] as number) > (this.#waited > WAITING_TEXTS_MAX ? 0 : WAITING_MAX);
+    if ((this.#selectWaiting.get()!['n'] as number) > WAITING_MAX) return true;
+    return (this.#selectWaitingRows.get()!['n'] as number) > WAITING_ROWS_MAX;
   }
 
   /** Whether anything waits to be indexed. */
@@ -179,8 +180,8 @@ export class TextReader {
   /** What is committed in that space and not indexed yet. */
   #waiting(space: string): NewText[] {
     const changes = this.#selectQueue.all() as unknown as readonly Queued[];
-    const texts = changes.length === 0 ? [] : [...this.#newTexts(changes)].flatMap((each) => each.texts);
-    this.#waited = texts.length;
+    if (changes.length === 0) return [];
+    const texts = [...this.#newTexts(changes)].flatMap((each) => each.texts);
     return texts.filter(({ partition }) => partition.space === space);
   }
 
