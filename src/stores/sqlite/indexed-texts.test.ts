@@ -181,6 +181,19 @@ test('of long texts fewer are indexed together, those of a partition all', () =>
   db.close();
 });
 
+test('each word of what waits is looked up once among those that are looked for, however many these are', async () => {
+  const store = await openSqlite({ path: join(folder, 'long-search.db') });
+  const object = Array.from({ length: 3_000 }, (_, n) => `x${n}`).join(' ');
+  await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', object }])] });
+  const compared = vi.spyOn(Array.prototype, 'indexOf');
+  const text = Array.from({ length: 1_000 }, (_, n) => `y${n}`).join(' ');
+  const found = await store.factsByText({ space: ALICE.space, text: `${text} x7` });
+  const lists = compared.mock.contexts.filter((list) => (list as readonly unknown[]).length > 1_000);
+  vi.restoreAllMocks();
+  expect([found.length, lists.length]).toEqual([1, 0]);
+  await store.close();
+});
+
 describe('of many changes no more wait to be indexed than are indexed at once', () => {
   /** Answers how many wait, as the file has it. */
   async function opened(name: string) {

@@ -156,7 +156,8 @@ export class TextReader {
     space: SpaceColumns | undefined,
     waiting: readonly NewText[],
   ): { readonly bm25: Bm25; readonly candidates: Candidate[] } {
-    const occurrences = waiting.map((text) => counted(words, text.words));
+    const places = new Map(words.map((word, at) => [word, at]));
+    const occurrences = waiting.map((text) => counted(places, text.words));
     const collection = {
       texts: (space?.texts ?? 0) + waiting.length,
       words: waiting.reduce((sum, text) => sum + text.words.length, space?.words ?? 0),
@@ -168,7 +169,7 @@ export class TextReader {
         occurrences.filter((each) => each[at]! > 0).length,
     }));
     const bm25 = new Bm25(collection, sought);
-    const order = bm25.sought.map(({ word }) => words.indexOf(word));
+    const order = bm25.sought.map(({ word }) => places.get(word)!);
     const candidates = waiting.flatMap(({ key, content, audit, day, words: { length } }, n): Candidate[] => {
       const each = order.map((at) => occurrences[n]![at]!);
       const name = nameOf(content, audit, day);
@@ -202,12 +203,12 @@ interface SpaceColumns {
 
 type TextColumns = readonly [id: number, key: number, words: string, length: number];
 
-/** How often each of the words stands in a text. */
-function counted(words: readonly string[], text: readonly string[]): number[] {
-  const counts = words.map(() => 0);
+/** How often each of the words stands in a text; `places`: of each its own. */
+function counted(places: ReadonlyMap<string, number>, text: readonly string[]): number[] {
+  const counts = Array.from(places, () => 0);
   for (const word of text) {
-    const at = words.indexOf(word);
-    if (at !== -1) counts[at]! += 1;
+    const at = places.get(word);
+    if (at !== undefined) counts[at]! += 1;
   }
   return counts;
 }
