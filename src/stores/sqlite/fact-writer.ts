@@ -20,7 +20,7 @@ import type { HashIndex } from './hash-index.ts';
 import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
 import type { TextWriter } from './text-writer.ts';
 
-/** Partitions and open rows that are kept in memory; more only cost a lookup each. */
+/** Partitions and open rows that are kept in memory, at most twice as many; more only cost a lookup each. */
 const KNOWN_MAX = 10_000;
 const KNOWN_ROWS_MAX = 100_000;
 
@@ -63,8 +63,9 @@ export class FactWriter implements FactView {
   readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
   readonly #texts: TextWriter;
-  /** With how many rows it is counted. */
-  readonly #known = new Map<string, { readonly state: Known; readonly rows: number }>();
+  /** With how many rows it is counted. What is not asked for until these are too many goes with those before. */
+  #known = new Map<string, { readonly state: Known; readonly rows: number }>();
+  #knownBefore: Map<string, { readonly state: Known }> = new Map();
   #knownRows = 0;
   #hasErased: boolean | undefined;
   /** When the last version of all began, so that what begins later is not looked for; empty where there is none. */
@@ -136,8 +137,7 @@ export class FactWriter implements FactView {
 
   /** To be called when another connection has written, and after every rollback. */
   forget(): void {
-    this.#known.clear();
-    this.#knownRows = 0;
+    this.#forgetKnown();
     this.#hasErased = undefined;
     this.#lastStart = undefined;
     this.#rebuild = undefined;
@@ -186,8 +186,8 @@ export class FactWriter implements FactView {
   }
 
   partition(name: PartitionName): Known | undefined {
-    const known = this.#known.get(nameKey(name));
-    if (known !== undefined) return known.state;
+    const known = this.#found(name);
+    if (known !== undefined) return known;
     const { space, branch = '', subject, predicate } = name;
     const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as OpenColumns[];
     const [first] = rows;
@@ -208,7 +208,7 @@ export class FactWriter implements FactView {
 
   /** What was read outside of a transaction, and is so until somebody else writes: what is planned on it is judged by the same rows. */
   learn(name: PartitionName, { key, several, state }: FoundPartition): void {
-    if (this.#known.has(nameKey(name))) return;
+    if (this.#found(name) !== undefined) return;
     const { names, version, latest, since } = state;
     const open = new OpenSet<OpenKey>(state.open);
     this.#know(name, { key, names, version, latest, several, since, open });
@@ -236,8 +236,7 @@ export class FactWriter implements FactView {
   /** Deletes some; false where there was nothing left. @throws {StoreError} where another rebuilding has begun meanwhile */
   deleteSome(run: number): boolean {
     this.#requireMine(run);
-    this.#known.clear();
-    this.#knownRows = 0;
+    this.#forgetKnown();
     this.#lastStart = undefined;
     return this.#delete.map((statement) => Number(statement.run().changes)).some((changes) => changes > 0);
   }
@@ -334,15 +333,33 @@ export class FactWriter implements FactView {
       this.#lastStart = row.system_time_start;
   }
 
+  #found(name: PartitionName): Known | undefined {
+    const key = nameKey(name);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known.state;
+    const before = this.#knownBefore.get(key);
+    if (before !== undefined) this.#know(name, before.state);
+    return before?.state;
+  }
+
   #know(name: PartitionName, state: Known): void {
     const key = nameKey(name);
     const rows = state.open.size;
-    this.#knownRows += rows - (this.#known.get(key)?.rows ?? 0);
-    if (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX) {
-      this.#known.clear();
-      this.#knownRows = rows;
+    const known = this.#known.get(key);
+    // One that has more rows than are kept is known all the same as long as it is changed.
+    if (known === undefined && (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX)) {
+      this.#knownBefore = this.#known;
+      this.#known = new Map();
+      this.#knownRows = 0;
     }
+    this.#knownRows += rows - (known?.rows ?? 0);
     this.#known.set(key, { state, rows });
+  }
+
+  #forgetKnown(): void {
+    this.#known.clear();
+    this.#knownBefore.clear();
+    this.#knownRows = 0;
   }
 }
 

@@ -36,6 +36,35 @@ test('a batch that is rolled back leaves nothing in memory of its facts', async 
   await store.close();
 });
 
+test('a partition with more open rows than are kept in memory is read no more because others are written in between', async () => {
+  const store = await openSqlite({ path: join(folder, 'large.db') });
+  const put = async (...facts: ReturnType<typeof changeOf>[]): Promise<void> =>
+    expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+  const said = (n: number) => ({ fact_id: `f${n}`, object: 'so', cardinality: 'multi-valued' as const });
+  await put(
+    changeOf(
+      ALICE,
+      1,
+      10,
+      Array.from({ length: 100_001 }, (_, n) => said(n)),
+    ),
+  );
+  let read = 0;
+  interceptSql((_, proceed) => {
+    const answer = proceed();
+    if (Array.isArray(answer) && answer.length > 100_000) read += 1;
+    return answer;
+  });
+  for (let n = 2; n < 6; n++) {
+    await put(changeOf({ ...BOB, subject: `bob ${n}` }, 1, 10, [{ fact_id: `b${n}` }]));
+    await put(changeOf(ALICE, n, 9 + n, [said(100_000 + n)]));
+  }
+  vi.restoreAllMocks();
+  expect(read).toBe(0);
+  expect((await store.partition(ALICE))?.version).toBe(5);
+  await store.close();
+});
+
 test('a row that does not end where it stands is damage: nothing is written beside it', async () => {
   const path = join(folder, 'astray.db');
   const store = await openSqlite({ path });
