@@ -63,7 +63,9 @@ async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSi
         cause: error,
         why: 'bad_port',
       });
-    if (!isUnsent(error)) throw new NoAnswer(`${url.host} has not answered`, { cause: error, why: 'connection_lost' });
+    // Why nobody waits any more may be another connection: that says nothing of this one.
+    if (error === signal.reason || !isUnsent(error))
+      throw new NoAnswer(`${url.host} has not answered`, { cause: error, why: 'connection_lost' });
     throw new DidNothing(`${url.host} could not be reached`, { cause: error, why: 'not_reached' });
   }
 }

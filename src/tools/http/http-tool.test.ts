@@ -214,6 +214,24 @@ describe('compensation', () => {
   });
 });
 
+test('why nobody waits any more may be a connection that was not had, and says nothing of the request', async () => {
+  const { promise: hasArrived, resolve: arrived } = Promise.withResolvers<void>();
+  const server = createHttpServer(() => arrived()).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { spec } = order({ host, sink: { sort: 'keyed' } as never }, 'reversible', 'externalised');
+  const stop = new AbortController();
+  const made = Promise.resolve(spec.execute({ what: 'a' } as never, { key: 'k', signal: stop.signal, epoch: 1 }, []));
+  const failed = made.catch((error: unknown) => error);
+  await hasArrived;
+  stop.abort(new Error('taken over', { cause: Object.assign(new Error('no database'), { code: 'ECONNREFUSED' }) }));
+  expect(await failed).toMatchObject({ name: 'NoAnswer', why: 'connection_lost' });
+});
+
 describe('what undoes a deed', () => {
   const typed = z.strictObject({ shop: z.string(), id: z.string(), note: z.string() });
   const post = { input: typed, method: 'POST', url: '/shops/{shop}/orders' } as const;
