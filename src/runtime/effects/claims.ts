@@ -74,8 +74,8 @@ export class Claims {
   #reading: (readonly Claim[])[] | undefined;
   /** When something of that is over; undefined where nobody waits for it. */
   #readOver: PromiseWithResolvers<void> | undefined;
-  /** Where branches have acted, as far as that is not undone. Undefined before any has. */
-  #branchActs: { readonly place: string; readonly claim: Claim }[] | undefined;
+  /** What branches have done, as far as that is not undone. Undefined before any has. */
+  #branchActs: BranchAct[] | undefined;
   /** Where that could not be undone, of branches that were not chosen. Undefined where all was. */
   #left: Claim[] | undefined;
   /** What is looked at now, by whom. Undefined before anything was. */
@@ -278,14 +278,21 @@ export class Claims {
    * tell them apart.
    * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
-  actAt(tool: Tool, claims: readonly Claim[], place: string): void {
-    this.#checkApart(tool, claims, place);
-    if (place === '') return;
+  actAt(tool: Tool, claims: readonly Claim[], place: string): BranchAct {
+    this.checkApart(tool, claims, place);
+    const act: BranchAct = { place, claims, n: undefined };
+    if (place === '') return act;
     for (const look of this.#looks ?? [])
       if (isApart(place, look.place))
         look.met ??= look.claims.find((seen) => claims.some((claim) => conflicts(claim, seen)));
     this.#branchActs ??= [];
-    this.#branchActs.push(...claims.map((claim) => ({ place, claim })));
+    this.#branchActs.push(act);
+    return act;
+  }
+
+  /** It was refused, and did nothing there. */
+  notActed(act: BranchAct): void {
+    this.#branchActs = this.#branchActs?.filter((each) => each !== act);
   }
 
   /**
@@ -294,7 +301,7 @@ export class Claims {
    * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
   lookAt(tool: Tool, claims: readonly Claim[], place: string): Look {
-    this.#checkApart(tool, claims, place);
+    this.checkApart(tool, claims, place);
     this.#looks ??= new Set();
     const looks = this.#looks;
     const look: Looking = {
@@ -310,10 +317,11 @@ export class Claims {
     return look;
   }
 
-  #checkApart(tool: Tool, claims: readonly Claim[], place: string): void {
+  /** @throws EffectError `branch_conflict`, `resource_in_doubt` */
+  checkApart(tool: Tool, claims: readonly Claim[], place: string): void {
     this.checkLeft(tool, claims);
-    const apart = this.#branchActs?.filter((act) => isApart(act.place, place)) ?? [];
-    const met = claims.find((claim) => apart.some((act) => conflicts(act.claim, claim)));
+    const apart = this.#branchActs?.filter((act) => isApart(act.place, place)).flatMap((act) => act.claims) ?? [];
+    const met = claims.find((claim) => apart.some((each) => conflicts(each, claim)));
     if (met !== undefined) requireParallel(tool, met);
   }
 
@@ -334,21 +342,28 @@ export class Claims {
     );
   }
 
-  /** What a branch has done is undone. `isLeft`: not all of it. */
-  discard(branch: string, isLeft: boolean): void {
+  /** What a branch has done is undone. `isLeft`: but for that. */
+  discard(branch: string, isLeft: (act: BranchAct) => boolean): void {
     const acts = this.#branchActs?.filter(({ place }) => place.startsWith(branch)) ?? [];
-    if (acts.length === 0) return;
     this.#branchActs = this.#branchActs?.filter((act) => !acts.includes(act));
-    if (isLeft) this.#left = [...(this.#left ?? []), ...acts.map(({ claim }) => claim)];
+    const left = acts.filter(isLeft).flatMap(({ claims }) => claims);
+    if (left.length > 0) this.#left = [...(this.#left ?? []), ...left];
   }
 
   /** What a branch has done is done by what it is a branch of; by what is none, it is undone with all or not at all. */
   adopt(branch: string, place: string): void {
-    this.#branchActs = this.#branchActs?.flatMap((act) => {
-      if (!act.place.startsWith(branch)) return [act];
-      return place === '' ? [] : [{ ...act, place }];
-    });
+    for (const act of this.#branchActs ?? []) if (act.place.startsWith(branch)) act.place = place;
+    this.#branchActs = this.#branchActs?.filter((act) => act.place !== '');
   }
+}
+
+/** What a branch does at once, or has done. */
+export interface BranchAct {
+  /** Of the branch. */
+  place: string;
+  readonly claims: readonly Claim[];
+  /** Its place among the effects; undefined before it has one. */
+  n: number | undefined;
 }
 
 /** A look at something that branches may change. */

@@ -199,6 +199,12 @@ export class Run implements Reserving {
     });
   }
 
+  /** Whether nothing of an effect is there: its call did nothing, or is undone. */
+  isGone(n: number): boolean {
+    const phase = this.state.effects[n]?.phase;
+    return phase === 'dropped' || phase === 'undone';
+  }
+
   /**
    * Undoes calls of a branch that was not chosen, the last first. What can't be undone, or nobody can tell of, is for a person when it has
    * ended.

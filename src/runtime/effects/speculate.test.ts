@@ -293,8 +293,53 @@ describe('speculation', () => {
       await assize.close();
     });
 
-    test('what is refused for that costs nothing', async () => {
+    test('what of it was undone is free, also where something else was not', async () => {
       const { places, tools } = shelf();
+      places.set('x', 'stuck');
+      const { trajectory, assize } = await stage(undefined, 'keyed', tools);
+      const { effects } = await trajectory.transaction(all, async (tx) => {
+        const part = tx.nested(async (inner) => {
+          await inner.call('shelf.put', { at: 'y', what: 'a' });
+          await puts('a')(inner);
+          throw new Error('no');
+        });
+        await expect(part).rejects.toThrow('no');
+        expect(await tx.call('shelf.look', { at: 'y' })).toBe(null);
+        await tx.call('shelf.put', { at: 'y', what: 'mine' });
+        expect(await codeOf(looks(tx))).toBe('resource_in_doubt');
+        tx.propose(COUNT);
+      });
+      expect([effects, places.get('x'), places.get('y')]).toEqual(['person', 'a', 'mine']);
+      await assize.close();
+    });
+
+    test('what was refused there has not acted, and others look and act', async () => {
+      const { places, tools } = shelf();
+      const { trajectory, sink } = await stage((_, what) => (what === 'a' ? 'fail_for_good' : 'none'), 'keyed', tools);
+      await trajectory.transaction(all, async (tx) => {
+        const { promise: isRefused, resolve: refused } = Promise.withResolvers<void>();
+        const a = async (inner: any) => {
+          const code = await codeOf(inner.call('reversible.externalised', { what: 'a', at: 'x' }));
+          refused();
+          return code;
+        };
+        const b = async (inner: any) => {
+          await isRefused;
+          const seen = await looks(inner);
+          await puts('b')(inner);
+          return seen;
+        };
+        await tx.speculate([a, b], (tried) => {
+          expect(tried).toMatchObject([{ value: 'tool_failed' }, { failed: false, value: null }]);
+          return 1;
+        });
+        tx.propose(COUNT);
+      });
+      expect([sink.log, places.get('x')]).toEqual([[], 'b']);
+    });
+
+    test('what is refused for that costs nothing', async () => {
+      const { places, tools } = shelf({ cost: () => ({ usd: 3 }) });
       places.set('x', 'stuck');
       const dear = declareTool({
         name: 'shelf.order',

@@ -1,5 +1,5 @@
 import { thrownOf } from '#canon';
-import { type Claim, EffectError, isLeft, type Tool, type Work } from '#effects';
+import { type Claim, EffectError, type Tool, type Work } from '#effects';
 import { badIntent, type ObservationInput, type ReadIntent, readIntent } from '../intent.ts';
 import type { Pivot, ToolUse } from './acting.ts';
 import { allowed, checkStillAllowed, judged, useOf, whyNotAdopted } from './admission.ts';
@@ -273,11 +273,7 @@ export class Transaction {
     const { run, claims } = this.#attempt;
     const others = losers.flatMap((loser) => loser.#branch.allBegun);
     if (run !== undefined) await this.#attempt.whileActing(() => run.discard(others.sort((a, b) => a - b)));
-    for (const loser of losers) {
-      const { place, allBegun } = loser.#branch;
-      const isKept = allBegun.some((n) => isLeft(run!.state.effects[n]!.phase));
-      claims.discard(place, isKept);
-    }
+    for (const loser of losers) claims.discard(loser.#branch.place, ({ n }) => n !== undefined && !run!.isGone(n));
   }
 
   /**

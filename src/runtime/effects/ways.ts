@@ -14,7 +14,7 @@ import { checkAffords, letGo } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import { type Branch, costOf } from './branch.ts';
 import { isHeld, type Prepared } from './called.ts';
-import type { Look } from './claims.ts';
+import type { BranchAct, Look } from './claims.ts';
 import { undoCostOf } from './reserved.ts';
 import { inTime, isPromise } from './time-limit.ts';
 
@@ -183,28 +183,38 @@ async function enterAtOnce(branch: Branch, tool: Tool, input: Json, claims: read
 async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
   const { attempt } = branch;
   const { run } = attempt;
+  let noted: BranchAct;
   try {
     branch.checkGoesOn();
     if (run === undefined) throw noEpoch(tool.name);
     await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
     await branch.guesses.checkAt(claims);
     branch.checkGoesOn();
-    attempt.claims.actAt(tool, claims, branch.place);
+    noted = attempt.claims.actAt(tool, claims, branch.place);
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
   }
-  const at = branch.placeOf(ordinal);
-  const generation = await attempt.keys.takeGeneration(at);
-  const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation));
-  const writBlobs = checkAffords(branch, tool, input, claims, prepared);
-  branch.charge(tool, input);
-  const { n, result } = await attempt.whileActing(() =>
-    run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, (place) => branch.begun.push(place)),
-  );
-  branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
-  branch.observe(tool, ordinal, result);
-  return copyJson(result);
+  try {
+    const at = branch.placeOf(ordinal);
+    const generation = await attempt.keys.takeGeneration(at);
+    const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation));
+    const writBlobs = checkAffords(branch, tool, input, claims, prepared);
+    branch.charge(tool, input);
+    const begun = (n: number): void => {
+      noted.n = n;
+      branch.begun.push(n);
+    };
+    const { n, result } = await attempt.whileActing(() =>
+      run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun),
+    );
+    branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
+    branch.observe(tool, ordinal, result);
+    return copyJson(result);
+  } catch (error) {
+    if (noted.n === undefined || run.isGone(noted.n)) attempt.claims.notActed(noted);
+    throw error;
+  }
 }
 
 /** What acted at once and is to stay, as it would be called again, in the order of the calls. */
