@@ -221,7 +221,7 @@ describe('speculation', () => {
 
   describe('where a branch has acted that may be undone yet', () => {
     /** What has a place, and puts back what it found there. */
-    function shelf(more: { readonly parallel?: boolean } = {}) {
+    function shelf(more: { readonly parallel?: boolean; readonly cost?: () => { usd: number } } = {}) {
       const places = new Map<string, string>();
       const at = z.strictObject({ at: z.string(), what: z.string().optional() });
       const looks: PromiseWithResolvers<void>[] = [];
@@ -349,15 +349,19 @@ describe('speculation', () => {
         cost: () => ({ usd: 2 }),
         execute: () => null,
       });
-      const { trajectory, assize } = await stage(undefined, 'keyed', [...tools, dear]);
+      const planned = declareTool({ ...dear.spec, name: 'shelf.plan', reads: ['test:{at}'], plan: () => null });
+      const { trajectory, assize } = await stage(undefined, 'keyed', [...tools, dear, planned]);
       const writ = writFor('alice', { trajectory: 't', budget: { usd: 10 } });
       const { ruling } = await trajectory.transaction({ ...all, writ }, async (tx) => {
         const part = tx.nested(async (inner) => {
           await puts('a')(inner);
+          expect(await codeOf(looks(tx))).toBe('branch_conflict');
+          expect(await codeOf(tx.call('shelf.plan', { at: 'x' }))).toBe('branch_conflict');
           throw new Error('no');
         });
         await expect(part).rejects.toThrow('no');
-        expect(await codeOf(tx.call('shelf.order', { at: 'x' }))).toBe('resource_in_doubt');
+        for (const tool of ['shelf.order', 'shelf.plan', 'shelf.look'])
+          expect(await codeOf(tx.call(tool, { at: 'x' }))).toBe('resource_in_doubt');
         await tx.call('shelf.order', { at: 'y' });
         tx.propose(COUNT);
       });

@@ -42,13 +42,14 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   const at = branch.placeOf(ordinal);
   let look: Look | undefined;
   try {
+    // What is read again at the gate is found out then.
+    if (!isOptimistic) attempt.claims.checkApart(tool, claims, branch.place);
     branch.charge(tool, input);
     if (!isOptimistic) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
     branch.checkGoesOn();
     const { plans } = branch;
     const call = () => ({ key: attempt.keys.of(at, 0), signal, epoch: attempt.epoch });
     const execute = () => tool.spec.execute(copyJson(input) as never, call(), plans);
-    // What is read again at the gate is found out then.
     if (!isOptimistic) look = attempt.claims.lookAt(tool, claims, branch.place);
     const value = await branch.guesses.read(tool, claims, execute);
     look?.check();
@@ -102,7 +103,6 @@ async function plan(
   let look: Look | undefined;
   try {
     attempt.claims.checkLeft(tool, claims);
-    branch.charge(tool, input);
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
@@ -114,6 +114,7 @@ async function plan(
     const isGuess = isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
     if (!isGuess && planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
+    branch.charge(tool, input);
     // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
     const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
     const planned = isGuess ? branch.guesses.read(tool, reads, planning) : inTime(signal, planning);
