@@ -1,6 +1,7 @@
 import { copyJson, type Json, plainText } from '#canon';
 import { type Claim, conflicts, EffectError, type Tool } from '#effects';
 import type { Attempt } from './attempt.ts';
+import type { Look } from './claims.ts';
 import { inTime } from './time-limit.ts';
 
 /** Something that was read, and how to read it again. */
@@ -27,11 +28,16 @@ export class Guesses {
     return this.#all;
   }
 
-  /** What is read by the tool now; where it does not wait for who is older, it is read again at the gate. */
-  async read(tool: Tool, claims: readonly Claim[], read: () => unknown): Promise<Json> {
+  /**
+   * What is read by the tool now; where it does not wait for who is older, it is read again at the gate. What a branch does meanwhile is
+   * not found out by that: it may stand when it is read again, and be undone since.
+   * @throws as the look does
+   */
+  async read(tool: Tool, claims: readonly Claim[], read: () => unknown, look: Look | undefined): Promise<Json> {
     const { isOptimistic, signal } = this.#attempt.asking;
     const reading = async (): Promise<Json> => copyJson((await inTime(signal, read)) ?? null, { foreign: true });
     const value = await reading();
+    look?.check();
     if (isOptimistic) this.#all = [...this.#all, { tool, claims, read: reading, value }];
     return value;
   }

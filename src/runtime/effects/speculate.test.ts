@@ -414,23 +414,60 @@ describe('speculation', () => {
       expect(observations.map(({ value }: { value: unknown }) => value)).toEqual([null]);
     });
 
-    test('what was looked at while it acted, and was undone since, was not seen', async () => {
-      const { tools, looks: answers } = shelf();
+    test.each([
+      ['another branch', 'b'],
+      ['what it is a branch of', 'outer'],
+    ])('%s does not look either where what is read is read again', async (_, who) => {
+      const { tools } = shelf();
       const { trajectory } = await stage(undefined, 'keyed', tools);
-      await trajectory.transaction(all, async (tx) => {
-        const answer = Promise.withResolvers<void>();
-        answers.push(answer);
-        const looking = looks(tx).catch(({ code }: { code: string }) => code);
-        const part = tx.nested(async (inner) => {
+      const { ruling } = await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
+        const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
+        const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
+        const a = async (inner: any) => {
           await puts('a')(inner);
-          throw new Error('no');
+          acted();
+          await hasLooked;
+          // It is read again before either acts there, and what was read still stands.
+          await puts('a again')(inner);
+        };
+        const b = async (inner: any) => {
+          await hasActed;
+          const codes = [await codeOf(looks(who === 'b' ? inner : tx)), await codeOf(puts('b')(inner))];
+          looked();
+          return codes;
+        };
+        await tx.speculate<unknown>([a, b], ([, second]) => {
+          expect(second).toMatchObject({ value: ['branch_conflict', 'branch_conflict'] });
+          return 1;
         });
-        await expect(part).rejects.toThrow('no');
-        answer.resolve();
-        expect(await looking).toBe('branch_conflict');
+        expect(await looks(tx)).toBe(null);
         tx.propose(COUNT);
       });
+      const { kind, observations } = JSON.parse((ruling as any).entry.payload);
+      expect([kind, observations.map(({ value }: { value: unknown }) => value)]).toEqual(['commit', [null]]);
     });
+
+    test.each(['ordered', 'optimistic'] as const)(
+      'what was looked at while it acted, and was undone since, was not seen: %s',
+      async (reading) => {
+        const { tools, looks: answers } = shelf();
+        const { trajectory } = await stage(undefined, 'keyed', tools);
+        const { ruling } = await trajectory.transaction({ ...all, reading }, async (tx) => {
+          const answer = Promise.withResolvers<void>();
+          answers.push(answer);
+          const looking = looks(tx).catch(({ code }: { code: string }) => code);
+          const part = tx.nested(async (inner) => {
+            await puts('a')(inner);
+            throw new Error('no');
+          });
+          await expect(part).rejects.toThrow('no');
+          answer.resolve();
+          expect(await looking).toBe('branch_conflict');
+          tx.propose(COUNT);
+        });
+        expect(ruling.ruling).toBe('committed');
+      },
+    );
 
     test('a tool that says that it can be used in parallel is used', async () => {
       const { tools } = shelf({ parallel: true });

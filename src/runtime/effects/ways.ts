@@ -42,17 +42,15 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   const at = branch.placeOf(ordinal);
   let look: Look | undefined;
   try {
-    // What is read again at the gate is found out then.
-    if (!isOptimistic) attempt.claims.checkApart(tool, claims, branch.place);
+    attempt.claims.checkApart(tool, claims, branch.place);
     branch.charge(tool, input);
     if (!isOptimistic) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
     branch.checkGoesOn();
     const { plans } = branch;
     const call = () => ({ key: attempt.keys.of(at, 0), signal, epoch: attempt.epoch });
     const execute = () => tool.spec.execute(copyJson(input) as never, call(), plans);
-    if (!isOptimistic) look = attempt.claims.lookAt(tool, claims, branch.place);
-    const value = await branch.guesses.read(tool, claims, execute);
-    look?.check();
+    look = attempt.claims.lookAt(tool, claims, branch.place);
+    const value = await branch.guesses.read(tool, claims, execute, look);
     branch.observe(tool, ordinal, value);
     return copyJson(value);
   } catch (error) {
@@ -113,11 +111,11 @@ async function plan(
     const plans: Planned = planOf === undefined ? [] : branch.plans;
     const isGuess = isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
-    if (!isGuess && planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
+    if (planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
     branch.charge(tool, input);
     // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
     const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
-    const planned = isGuess ? branch.guesses.read(tool, reads, planning) : inTime(signal, planning);
+    const planned = isGuess ? branch.guesses.read(tool, reads, planning, look) : inTime(signal, planning);
     const answer = isPromise(planned) ? await planned : planned;
     look?.check();
     branch.plan(prepared, { tool, input, claims });
