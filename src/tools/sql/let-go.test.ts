@@ -218,6 +218,25 @@ test('who waits for a turn longer than it may leaves the line, and has done noth
   expect(list.committed).toEqual(['put one', 'put three']);
 });
 
+test('who leaves the line of a connection that others use gives it back when those are done', async () => {
+  const list = new Listed(false);
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  list.at = (text) => (text === 'put one' ? gate : undefined);
+  const whenClosed: string[][] = [];
+  const shared = { ...(await list.database.connect()), close: () => whenClosed.push([...list.committed]) };
+  const database: SqlDatabase = { ...list.database, writers: 'many', connect: () => shared };
+  const one = transact(database, [workOf('one')]);
+  const stop = new AbortController();
+  const late = transact(database, [part.work('two', callOf('two', stop.signal).call)]);
+  await vi.advanceTimersByTimeAsync(1);
+  stop.abort(new Error('it took too long'));
+  await expect(late).rejects.toThrow(DidNothing);
+  open();
+  await one;
+  await transact(database, [workOf('three')]);
+  expect(whenClosed).toEqual([['put one'], ['put one'], ['put one', 'put three']]);
+});
+
 test('what is ruled on and hangs is cut off when nobody waits for it, and the next one has its turn', async () => {
   const list = new Listed(true);
   list.at = (text) => (text === 'put one' ? never() : undefined);

@@ -66,9 +66,15 @@ async function connected(database: SqlDatabase, signal: AbortSignal): Promise<Sq
   }
 }
 
-/** Gives back what nobody has used. */
+/** Gives back what was not used, when nobody else uses it: it may be the same that others were given. */
 async function unused(connection: SqlConnection): Promise<void> {
-  await connection.close?.(false);
+  if (connection.close === undefined) return;
+  const next = await turnAt(connection, true, new AbortController().signal);
+  try {
+    await inTime(Promise.resolve(connection.close(false)));
+  } finally {
+    next();
+  }
 }
 
 /** How long a connection may take to roll back before it is cut off, where it can be; and to be given back before nobody waits for that. */
