@@ -278,6 +278,20 @@ describe('what undoes a deed', () => {
     expect(await undoneAt(options, compensate, answer)).toEqual([asked, left]);
   });
 
+  test('is told how what is of the input is named, also where nobody knows what the URL of the deed is made of', async () => {
+    const { spec } = httpTool({
+      ...post,
+      name: 'shop.order',
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
+      url: ({ id }) => `http://a.example/orders/${id}`,
+      allow: ['a.example'],
+      compensate: { url: 'http://a.example/orders/{id}' },
+    });
+    const call = { key: 'k', signal: new AbortController().signal, epoch: 1 };
+    const undone = spec.compensate!({ shop: 's', id: 'i', note: 'n' } as never, null, call);
+    await expect(undone).rejects.toThrow(/the URL needs id, .* name it \{input\.id\}/);
+  });
+
   test.each([
     ['compensate.url', { compensate: { url: 'http://a.example/{input.no}' } }],
     ['url', { url: 'http://a.example/{input.note}', uncompensated: 'it may stay' }],

@@ -201,6 +201,16 @@ function inputsIn(url: UrlOf<any>): string[] {
   return membersOf(url).flatMap((member) => (member.startsWith(OF_INPUT) ? [member.slice(OF_INPUT.length)] : []));
 }
 
+/** @throws EffectError `bad_input` where a template names what is of the input, and does not say so */
+function requireOwn(named: readonly string[], members: object, input: object): void {
+  const other = named.find((member) => !Object.hasOwn(members, member) && Object.hasOwn(input, member));
+  if (other === undefined) return;
+  throw new EffectError(
+    'bad_input',
+    `This can't be undone: the URL needs ${other}, which the answer has not; name it {${OF_INPUT}${other}} where that of the input is meant.`,
+  );
+}
+
 /** @throws EffectError `invalid_tool` for what could never be sent */
 function requireNoBody(tool: string, part: string, method: string, body: unknown): void {
   if (body !== undefined && isBodiless(method))
@@ -286,7 +296,10 @@ class HttpApi {
       // A server must not answer it with what it answered to the deed itself.
       const request = await this.#prepared(`undo-${call.key}`, {
         method,
-        url: () => urlOf(members, input, result),
+        url: () => {
+          requireOwn(membersOf(url), members, given);
+          return urlOf(members, input, result);
+        },
         body: () => body?.(input, result),
         headers: () => headersOf(name, 'compensate.headers', headers?.(input, result)),
       });
