@@ -181,6 +181,7 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
   let state = BEGUN;
   const effects: KnownEffect[] = [];
   const known = bodyOf(epoch, body);
+  if (!Array.isArray(known?.claims)) throw damaged(epoch, 'has a text that can be none of its');
   const claims = [...known.claims];
   let ruled: Pick<KnownTransaction, 'entry' | 'cause' | 'undoneBy'> = {};
   for (const record of recordsOf(epoch, records)) {
@@ -249,21 +250,16 @@ function recordsOf(epoch: number, records: readonly string[]): LogRecord[] {
   }
 }
 
-/** Whether it is of the whole, or of an effect that there is. */
+/** Whether it is of the whole, with what that takes, or of an effect that there is. */
 function isOf(record: LogRecord, effects: number): boolean {
+  if (record?.is === 'expanded') return Array.isArray(record.claims);
+  if (record?.is === 'committed') return Array.isArray(record.planned);
   if (OF_ALL.has(record?.is)) return true;
   const n = (record as { readonly n?: unknown } | null)?.n as number;
   return Number.isSafeInteger(n) && n >= 0 && n < effects;
 }
 
-const OF_ALL: ReadonlySet<LogRecord['is']> = new Set([
-  'intended',
-  'committed',
-  'expanded',
-  'aborting',
-  'settled',
-  'aborted',
-] as const);
+const OF_ALL: ReadonlySet<LogRecord['is']> = new Set(['intended', 'aborting', 'settled', 'aborted'] as const);
 
 /** What records name beside payloads, by the names of their members. */
 const LEARNT = ['result', 'residue', 'differs', 'evidence'] as const;

@@ -71,12 +71,15 @@ test.each<[string, readonly string[]]>([
   ['of an effect that is no number', [`[${intended},{"is":"executed","n":"0"}]`]],
   ['of which the first is lost', ['[{"is":"executed","n":0}]']],
   ['that says nothing', [SOUND, '[null]']],
+  ['that commits nothing', [SOUND, `[{"entry":"${key}","is":"committed"}]`]],
+  ['that claims nothing', [SOUND, '[{"is":"expanded"}]']],
   ['that is cut off', [SOUND, '[{"is":"aborting"']],
 ])('a record %s is named, and nothing is made of it', (_, records) => {
   const body = bodyText({ transaction: 'lost', principal: 'alice', writ_id: '0'.repeat(64), claims: [] });
   const logged = { epoch: 1, trajectory_id: 't', body, records };
   expect(() => readTransaction({ ...logged, records: [SOUND] })).not.toThrow();
-  for (const read of [() => readTransaction(logged), () => readTransaction({ ...logged, body: body.slice(1) })])
+  const bodies = [body.slice(1), 'null', '{}'].map((other) => () => readTransaction({ ...logged, body: other }));
+  for (const read of [() => readTransaction(logged), ...bodies])
     expect(errorOf(read)).toMatchObject({
       code: 'log_damaged',
       message: expect.stringMatching(/^Transaction 1 has .* in the effect log.*backup/),
