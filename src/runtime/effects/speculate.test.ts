@@ -469,6 +469,60 @@ describe('speculation', () => {
       },
     );
 
+    test('nothing is done there either where nobody else sees it, nor looked at beside that', async () => {
+      const { places, tools } = shelf();
+      const at = {};
+      const found = async (_: unknown, { input }: { input: { at: string } }) => places.get(input.at) ?? null;
+      const held = declareTool({
+        name: 'shelf.held',
+        input: z.strictObject({ at: z.string() }),
+        class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+        writes: ['test:{at}'],
+        execute: () => null,
+        together: {
+          at,
+          part: undefined,
+          execute: async (calls) => calls.map(() => null),
+          hold: () => ({
+            execute: found,
+            read: found,
+            commit: async (calls) => calls.map(({ told }) => told),
+            end: async () => undefined,
+          }),
+        },
+      });
+      const seen = declareTool({
+        name: 'shelf.seen',
+        input: z.strictObject({ at: z.string() }),
+        class: 'read',
+        reads: ['test:{at}'],
+        sees: { at, part: undefined },
+        execute: () => null,
+      });
+      const { trajectory } = await stage(undefined, 'keyed', [...tools, held, seen]);
+      await trajectory.transaction(all, async (tx) => {
+        const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
+        const a = async (inner: any) => {
+          await puts('a')(inner);
+          acted();
+          return [await inner.call('shelf.held', { at: 'x' }), await inner.call('shelf.seen', { at: 'x' })];
+        };
+        const b = async (inner: any) => {
+          await hasActed;
+          await inner.call('shelf.held', { at: 'y' });
+          return [
+            await codeOf(inner.call('shelf.held', { at: 'x' })),
+            await codeOf(inner.call('shelf.seen', { at: 'x' })),
+          ];
+        };
+        await tx.speculate([a, b], (tried) => {
+          expect(tried).toMatchObject([{ value: ['a', 'a'] }, { value: ['branch_conflict', 'branch_conflict'] }]);
+          return 1;
+        });
+        tx.propose(COUNT);
+      });
+    });
+
     test('a tool that says that it can be used in parallel is used', async () => {
       const { tools } = shelf({ parallel: true });
       const { trajectory } = await stage(undefined, 'keyed', tools);

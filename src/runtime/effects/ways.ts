@@ -76,6 +76,7 @@ async function readHeld(
   const { signal } = attempt.asking;
   if (holding === undefined) return read(branch, tool, input, claims, ordinal);
   try {
+    attempt.claims.checkApart(tool, claims, branch.place);
     branch.charge(tool, input);
     await enterAtOnce(branch, tool, input, claims);
     const key = attempt.keys.of(branch.placeOf(ordinal), 0);
@@ -136,7 +137,8 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   const together = tool.spec.together!;
   try {
     await enterAtOnce(branch, tool, input, claims);
-    attempt.claims.checkLeft(tool, claims);
+    // Here too somebody sees what was done at once. Nothing acts at once meanwhile, as this has its turn.
+    attempt.claims.checkApart(tool, claims, branch.place);
     branch.charge(tool, input);
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
