@@ -153,6 +153,7 @@ export class Branch {
   /** It is not tried any more: what it did was undone, or is its parent's from now on. */
   decided(): void {
     if (this.#parent !== undefined) this.#parent.#tried.delete(this);
+    this.guesses.decided();
   }
 
   /** What a branch of this has gathered is its own from now on. */

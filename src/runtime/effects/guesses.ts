@@ -17,11 +17,15 @@ export class Guesses {
   readonly #attempt: Attempt;
   /** Of what it is a branch of. */
   readonly #outer: Guesses | undefined;
+  /** Those of the whole transaction, and of its branches that are not decided on. */
+  readonly #together: Set<Guesses>;
   #all: readonly Guess[] = [];
 
   constructor(attempt: Attempt, outer: Guesses | undefined) {
     this.#attempt = attempt;
     this.#outer = outer;
+    this.#together = outer === undefined ? new Set() : outer.#together;
+    this.#together.add(this);
   }
 
   get all(): readonly Guess[] {
@@ -56,17 +60,38 @@ export class Guesses {
 
   /**
    * What was read where it now acts itself is read again before that: at the gate it would find its own act. As long as it has the claims
-   * of that read, nobody else changes it after who is older there.
+   * of that read, nobody else changes it after who is older there. What another branch has read is the same then, or is found out at the gate.
    * @throws EffectError `stale`, `resource_in_doubt`; the signal's reason
    */
   async checkAt(claims: readonly Claim[]): Promise<void> {
-    const met = this.#all.filter((guess) => claims.some((act) => guess.claims.some((read) => conflicts(act, read))));
+    for (const guesses of this.#together) {
+      const met = guesses.#all.filter(({ claims: read }) =>
+        read.some((one) => claims.some((act) => conflicts(act, one))),
+      );
+      if (met.length === 0) continue;
+      const checking = guesses.#checkNow(met);
+      await (this.#isIn(guesses) ? checking : checking.catch(() => undefined));
+    }
+  }
+
+  async #checkNow(met: readonly Guess[]): Promise<void> {
     for (const guess of met) {
       await this.#attempt.claims.enter(async () => undefined, guess.claims);
       await this.check(guess);
+      this.#all = this.#all.filter((each) => each !== guess);
     }
-    if (met.length > 0) this.#all = this.#all.filter((guess) => !met.includes(guess));
-    if (this.#outer !== undefined) await this.#outer.checkAt(claims);
+  }
+
+  /** Whether these are its own, or of what it is a branch of. */
+  #isIn(guesses: Guesses): boolean {
+    let each: Guesses | undefined = this;
+    while (each !== undefined && each !== guesses) each = each.#outer;
+    return each !== undefined;
+  }
+
+  /** It was decided on its branch. */
+  decided(): void {
+    this.#together.delete(this);
   }
 
   /** Those of a branch are its own from now on. */

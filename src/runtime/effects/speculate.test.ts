@@ -523,6 +523,30 @@ describe('speculation', () => {
       });
     });
 
+    test('what a part has read without waiting before another one acted there is as it was', async () => {
+      const { places, tools } = shelf();
+      const { trajectory } = await stage(undefined, 'keyed', tools);
+      const { ruling } = await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
+        const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
+        const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
+        const looking = tx.nested(async (inner) => {
+          const seen = await looks(inner);
+          looked();
+          await hasActed;
+          return seen;
+        });
+        const acting = tx.nested(async (inner) => {
+          await hasLooked;
+          await puts('a')(inner);
+          acted();
+        });
+        expect(await looking).toBe(null);
+        await acting;
+        tx.propose(COUNT);
+      });
+      expect([ruling.ruling, places.get('x')]).toEqual(['committed', 'a']);
+    });
+
     test('a tool that says that it can be used in parallel is used', async () => {
       const { tools } = shelf({ parallel: true });
       const { trajectory } = await stage(undefined, 'keyed', tools);
