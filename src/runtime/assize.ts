@@ -16,7 +16,8 @@ import {
 } from './beginnings.ts';
 import type { AwaitOptions } from './decisions.ts';
 import { awaitedAnswers, type EffectAnswer } from './effects/answers.ts';
-import { type Book, ClosedBook } from './effects/book.ts';
+import type { Book } from './effects/book.ts';
+import { ClosedBooks } from './effects/closed-books.ts';
 import type { Effects } from './effects/effects.ts';
 import type { Failure, FailureAnswer } from './effects/failure.ts';
 import type { LeftEffect } from './effects/held.ts';
@@ -53,6 +54,7 @@ export class Assize {
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   /** Those of them that have a writer: also while what a crash left half done is completed. */
   readonly #writing: Map<string, Trajectory> = new Map();
+  readonly #closedBooks: ClosedBooks;
 
   static {
     madeHere(Assize.prototype);
@@ -97,6 +99,8 @@ export class Assize {
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
     };
+    const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
+    this.#closedBooks = new ClosedBooks({ ...this.#around, read });
     this.#strict = options.strict === true;
     this.#beginnings = new Beginnings(this.#around, this.#strict, (trajectoryId, entryId) =>
       this.#durable(trajectoryId, entryId),
@@ -337,8 +341,7 @@ export class Assize {
     // Not waited for: what completes an opening may wait for what is told here.
     const writing = this.#writing.get(trajectoryId);
     if (writing !== undefined) return Trajectory.bookOf(writing);
-    const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
-    return new ClosedBook(trajectoryId, { ...this.#around, read });
+    return this.#closedBooks.of(trajectoryId);
   }
 
   /** A trajectory that is not open here is opened for it, if its domain is here: what it proposes is ruled on. */

@@ -1,22 +1,8 @@
-import {
-  type BlobRow,
-  type Chain,
-  type EffectWrite,
-  type EntrySigner,
-  entryRow,
-  type Hash,
-  type LedgerStore,
-  type Payload,
-  undoingCostsOf,
-} from '#ledger';
-import type { Clock } from '#oracle';
-import { RuntimeError } from '../errors.ts';
-import type { Notices } from '../notices.ts';
+import { type BlobRow, type Chain, type EffectWrite, type Hash, type Payload, undoingCostsOf } from '#ledger';
 import type { Place } from '../records.ts';
 import { NO_NEWS } from '../subscriptions.ts';
-import { TRIES_MAX, timeOn, type Writer } from '../writer.ts';
+import { TRIES_MAX, type Writer } from '../writer.ts';
 import { loadWrit } from '../writs.ts';
-import { refused } from './refused.ts';
 
 /** The head of a trajectory, to go on from without waiting for anything. */
 export interface Page {
@@ -83,57 +69,5 @@ export class OpenBook implements Book {
       }
     }
     throw await writer.lost();
-  }
-}
-
-/** What a closed trajectory is read from, and written with. */
-export interface ClosedBookPorts {
-  readonly store: LedgerStore;
-  readonly clock: Clock;
-  readonly signer: EntrySigner | undefined;
-  readonly notices: Notices;
-  /** Reads all of it, anew each time. */
-  readonly read: (trajectoryId: string) => Promise<Chain>;
-}
-
-/** That of a trajectory that is not open here, or of a domain that is not: read for each entry, and nothing of it kept. */
-export class ClosedBook implements Book {
-  readonly #trajectoryId: string;
-  readonly #ports: ClosedBookPorts;
-
-  constructor(trajectoryId: string, ports: ClosedBookPorts) {
-    this.#trajectoryId = trajectoryId;
-    this.#ports = ports;
-  }
-
-  async write(draft: (page: Page) => Draft | undefined): Promise<boolean> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const chain = await this.#ports.read(this.#trajectoryId);
-      const { head: parent, seq } = chain;
-      const place = { trajectory_id: this.#trajectoryId, seq, parent, at: timeOn(chain, this.#ports.clock) };
-      const drafted = draft({ chain, place });
-      if (drafted === undefined) return false;
-      if (await this.#append(chain, drafted)) return true;
-    }
-    throw new RuntimeError('conflict', `Other writers of ${this.#trajectoryId} were faster ${TRIES_MAX} times.`, {
-      retryable: true,
-    });
-  }
-
-  /** False when another writer was faster. */
-  async #append(chain: Chain, { payload, blobs, effects, resolves }: Draft): Promise<boolean> {
-    const { store, signer, notices } = this.#ports;
-    const row = entryRow(payload, signer);
-    chain.accept({ ...row, payload });
-    const result = await store.commit({ entries: [row], blobs, effects });
-    if (result.status === 'fenced' || result.status === 'taken') throw refused(result);
-    if (result.status === 'conflict') return false;
-    if (result.status === 'unknown' && (await store.resolve(row.id)) === undefined)
-      throw new RuntimeError('commit_unknown', `The store could not tell whether entry ${row.id} was committed.`, {
-        cause: result.cause,
-        retryable: true,
-      });
-    notices.tell(row, resolves);
-    return true;
   }
 }
