@@ -296,7 +296,7 @@ export class Assize {
     const checked = checkedEffectResolution(resolution);
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
     const held = await this.#effects.held(signal);
-    await held.recovered();
+    await held.recovered(checked.epoch);
     try {
       return await held.resolve(checked);
     } catch (error) {

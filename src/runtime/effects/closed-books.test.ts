@@ -1,16 +1,12 @@
 /** However many effects were left in a trajectory that is not open, it is read once for all that is said of them. */
 import { expect, test } from 'vitest';
-import { writId } from '#authority';
-import { contentHash } from '#canon';
-import { bodyText, claimTexts, type EffectClass, readClaim, recordsText } from '#effects';
-import { type BlobRow, type EntryRow, readRow, storeSalted } from '#ledger';
+import { type EntryRow, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effects-stage.ts';
+import { blindTool, leaveInDoubt } from '../../../tests/support/left-in-doubt.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const LEFT = 40;
-const SALT = 'ab'.repeat(16);
-const BLIND: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' };
 
 class CountingStore extends MemoryStore {
   read = 0;
@@ -22,35 +18,9 @@ class CountingStore extends MemoryStore {
   }
 }
 
-const TOOL = toolFor(
-  { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'none' },
-  'reversible',
-  'externalised',
-);
-
-/** So many that a process has called which is gone, and nobody can tell what became of them. */
 async function left(): Promise<CountingStore> {
   const store = new CountingStore();
-  const writ = writFor('alice');
-  const assize = runtimeOver(store, [tally]);
-  await assize.create(tally, { trajectoryId: 't', writs: [writ] });
-  await assize.close();
-  const { fence, release } = await store.holdEffects();
-  const blobs: BlobRow[] = [];
-  const claims = claimTexts([readClaim('write', 'test:p')]);
-  const body = { principal: 'alice', writ_id: writId(writ), claims };
-  const begun = Array.from({ length: LEFT }, (_, n) => ({
-    epoch: n + 1,
-    trajectory_id: 't',
-    body: bodyText({ ...body, transaction: `${n}` }),
-  }));
-  const records = begun.map(({ epoch }) => {
-    const payload = storeSalted({ tool: TOOL.name, input: 'p', claims: [...claims], cost: {} }, SALT, blobs);
-    const called = { is: 'intended', key: contentHash({ epoch }), tool: TOOL.name, class: BLIND, payload } as const;
-    return { epoch, place: 0, record: recordsText([called]) };
-  });
-  await store.logEffects({ fence, begun, records }, blobs);
-  await release();
+  await leaveInDoubt(store, LEFT);
   return store;
 }
 
@@ -63,7 +33,7 @@ test('those who put up what waits, and who look whether that was done, read each
   const store = await left();
   for (const _ of ['who puts it up', 'who finds it put up']) {
     store.read = 0;
-    const assize = runtimeOver(store, [tally], { tools: [TOOL] });
+    const assize = runtimeOver(store, [tally], { tools: [blindTool] });
     expect((await assize.recoverEffects()).length).toBe(LEFT);
     await assize.close();
     expect(store.read).toBeLessThan(3 * LEFT);
@@ -86,7 +56,7 @@ test('what somebody else writes meanwhile is read before more is written', async
     }
     return result;
   };
-  const assize = runtimeOver(store, [tally], { tools: [TOOL] });
+  const assize = runtimeOver(store, [tally], { tools: [blindTool] });
   await assize.recoverEffects();
   expect(isTold).toBe(true);
   await assize.close();

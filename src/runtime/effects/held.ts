@@ -331,9 +331,13 @@ export class Held {
     return this.ports.settling.flush();
   }
 
-  /** When everything that was left was seen to, as far as this process can: also what others have left that still work. */
-  async recovered(): Promise<void> {
-    await Promise.all(this.coordination.left().map((epoch) => this.#lookAtLeft(epoch)));
+  /**
+   * When everything that was left was seen to, as far as this process can: also what others have left that still work. `only`: of those
+   * that wait, who may be many, that one alone.
+   */
+  async recovered(only?: number): Promise<void> {
+    const left = only === undefined ? this.coordination.left() : [only];
+    await Promise.all(left.map((epoch) => this.#lookAtLeft(epoch)));
     await Promise.all(this.#underWay);
   }
 

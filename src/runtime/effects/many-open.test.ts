@@ -4,6 +4,7 @@ import { bodyText, claimTexts, readClaim, recordsText } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { blindTool, leaveInDoubt } from '../../../tests/support/left-in-doubt.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 const OPEN = 1_203;
@@ -12,6 +13,8 @@ class WatchedStore extends MemoryStore {
   readonly pages: number[] = [];
   /** Of how many it was asked for what the log has of them, at the same time. */
   most = 0;
+  /** How often it was asked for that. */
+  looks = 0;
   #asked = 0;
 
   override async openEffects(page?: OpenEffectPage): Promise<LoggedTransaction[]> {
@@ -21,6 +24,7 @@ class WatchedStore extends MemoryStore {
   }
 
   override async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
+    this.looks += 1;
     this.#asked += 1;
     this.most = Math.max(this.most, this.#asked);
     const logged = await super.effectsOf(epoch);
@@ -62,4 +66,16 @@ test('they are read in pages and looked at some at a time, and all are gone on w
   expect(Math.max(...store.pages)).toBe(500);
   expect(store.most).toBe(100);
   expect(await store.openEffects()).toEqual([]);
+});
+
+test('a decision about one of those that wait looks at none of the others', async () => {
+  const store = new WatchedStore();
+  await leaveInDoubt(store, 50);
+  const assize = runtimeOver(store, [tally], { tools: [blindTool] });
+  onTestFinished(() => assize.close());
+  expect((await assize.recoverEffects()).length).toBe(50);
+  store.looks = 0;
+  const resolved = await assize.resolveEffect({ epoch: 7, n: 0, as: 'undone', by: 'ops', evidence: 'not there' });
+  expect(resolved).toMatchObject({ epoch: 7, phase: 'undone', transaction: 'aborted' });
+  expect(store.looks).toBeLessThan(10);
 });
