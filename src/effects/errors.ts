@@ -37,6 +37,8 @@ export type EffectErrorCode =
   | 'second_pivot'
   /** Another branch of the same transaction has acted there. */
   | 'branch_conflict'
+  /** More calls, or more that they have answered, than one transaction may have. */
+  | 'too_much'
   /** None of the branches was chosen, or one that failed. */
   | 'no_branch'
   /** The body of a transaction, or of a part of it, has returned before what it called was over. */

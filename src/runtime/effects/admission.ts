@@ -10,13 +10,14 @@ import { inTime } from './time-limit.ts';
 
 /**
  * What a call touches, when it may begin. From then on that is not given up, with no turn in between, or not free before it is read.
- * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`
+ * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`, `too_much`
  */
 export function allowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
   const { attempt } = branch;
   checkPivot(branch, tool);
   attempt.claims.check(tool, claims);
   authorise(branch, tool, input, claims);
+  if (tool.class !== undefined) attempt.count(tool);
   if (keeps(branch, tool)) attempt.claims.touch(claims);
   else attempt.claims.read(claims);
   return claims;

@@ -1,5 +1,5 @@
 import type { Json } from '#canon';
-import type { Claim, Tool, Work } from '#effects';
+import { type Claim, EffectError, type Tool, type Work } from '#effects';
 import type { Authority } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
 import { CallKeys } from './call-keys.ts';
@@ -34,6 +34,12 @@ export interface Asking {
   readonly limit: TimeLimit;
 }
 
+/**
+ * Calls of one transaction that change something, its branches and what did nothing among them. One entry of the ledger lists those that
+ * were undone, and has to have room for that: without it the transaction would never end.
+ */
+export const CALLS_MAX = 2_048;
+
 /** Of what acts at once: who is before it, undefined for nobody, and how it tells those after it that it is over. */
 interface Turn {
   readonly before: Promise<void> | undefined;
@@ -49,6 +55,7 @@ export class Attempt {
   readonly holdings = new Holdings();
   #run: Run | undefined;
   #last: Promise<void> | undefined;
+  #calls = 0;
 
   /** Without a run it gets that, and its epoch, by `attach`. */
   constructor(held: Held, run: Run | undefined, work: Work, asking: Asking) {
@@ -72,6 +79,17 @@ export class Attempt {
   /** Of one that gets it at its gate, 0 until then. */
   get epoch(): number {
     return this.#run?.epoch ?? 0;
+  }
+
+  /** One more call that changes something. @throws EffectError `too_much` */
+  count({ name }: Tool): void {
+    if (this.#calls >= CALLS_MAX)
+      throw new EffectError(
+        'too_much',
+        `${name} was not called: a transaction changes something by ${CALLS_MAX} calls at most, also by those that did nothing; do the rest in another one.`,
+        { evidence: { tool: name, max: CALLS_MAX } },
+      );
+    this.#calls++;
   }
 
   checkNames(tool: Tool, input: Json, claims: readonly Claim[]): Promise<void> {

@@ -109,7 +109,8 @@ export class Transaction {
    * like any other: nobody else is told of it.
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
-   * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `branch_conflict`, `transaction_over`
+   * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `too_much`, `branch_conflict`,
+   * `transaction_over`
    */
   call(name: string, given: unknown): Promise<any> {
     try {

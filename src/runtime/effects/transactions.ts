@@ -1,6 +1,6 @@
 import { writId } from '#authority';
-import { thrownOf } from '#canon';
-import { type Claim, claimTexts, type EffectError, isLeft, nameClaim, type TransactionState } from '#effects';
+import { isAssizeError, thrownOf } from '#canon';
+import { type Claim, claimTexts, EffectError, isLeft, nameClaim, type TransactionState } from '#effects';
 import { type CommitPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { badIntent, TRANSACTION_KEY } from '../intent.ts';
@@ -209,10 +209,9 @@ export class Transactions {
     run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
     run.holdings = tx.holdings;
     const acting = actingOf(run, tx.planned, tx);
-    const ruling = await this.#proposals.propose(
-      input,
-      run.standing.length === 0 ? acting : { ...acting, parked: () => parkedOf(acting, tx.again(), tx.planned) },
-    );
+    const parked = () => parkedOf(acting, tx.again(), tx.planned);
+    const proposing = this.#proposals.propose(input, run.standing.length === 0 ? acting : { ...acting, parked });
+    const ruling = await proposing.catch(failedToPropose);
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) run.committed(ruling.entry.id, tx.planned);
     if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated') run.undoneBy(ruling.entry.id, ruling.ruling);
     return ruling;
@@ -280,6 +279,16 @@ export class Transactions {
     }
     return held.finish(run, cause);
   }
+}
+
+/** Nobody who calls tools has heard of texts and their limits. @throws EffectError `too_much`; what else was thrown */
+function failedToPropose(error: unknown): never {
+  if (!isAssizeError(error, 'too_large')) throw error;
+  throw new EffectError(
+    'too_much',
+    'The entry of the transaction would have more than 1 MiB, with what it proposes, its calls, and what each has answered in up to 16 KiB; what it did is undone. Do it in several transactions.',
+    { cause: error },
+  );
 }
 
 /** A body that has returned, and the ruling on what it proposed. */
