@@ -15,6 +15,7 @@ import type {
   RejectionPayload,
 } from './entry.ts';
 import { type FaultCode, LedgerFault } from './errors.ts';
+import { OpenPendings } from './open-pendings.ts';
 import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from './revocation.ts';
 import type { Run } from './run.ts';
 import {
@@ -64,7 +65,7 @@ export class Chain {
   /** Its first entry: no other trajectory has that, of the same name in another store either. */
   root: Hash = '';
   /** Pending approvals that nobody resolved yet, by entry id. */
-  readonly open: Map<Hash, PendingPayload> = new Map();
+  readonly open: OpenPendings = new OpenPendings();
   /** Delegations that are not concluded yet, by the id of the entry that started them. */
   readonly delegated: Map<Hash, DelegationPayload> = new Map();
   /** Every trajectory that was ever delegated to. */
@@ -196,8 +197,7 @@ export class Chain {
 
   /** The pending approval that freezes the whole world now, if there is one. */
   frozenBy(): Hash | undefined {
-    for (const [id, pending] of this.open) if (pending.freezes === 'world') return id;
-    return undefined;
+    return this.open.freezing;
   }
 
   #checkPlace(entry: Entry): void {
@@ -382,10 +382,7 @@ export class Chain {
     if (!isNamed) throw this.#fault(entry, 'rule_broken', `${id} is no effect of ${commit} that can still wait`);
     if (commit !== undefined && payload.proposal.writ_id !== this.unsettled.writOf(commit))
       throw this.#fault(entry, 'rule_broken', 'its writ is not that of the commit that it names');
-    for (const other of this.open.values()) {
-      if (isEffectPending(other) && waitingEffectOf(other).id === id)
-        throw this.#fault(entry, 'rule_broken', `${id} waits already`);
-    }
+    if (this.open.waitingFor(id) !== undefined) throw this.#fault(entry, 'rule_broken', `${id} waits already`);
   }
 
   /**

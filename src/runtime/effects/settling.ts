@@ -6,20 +6,17 @@ import {
   type BlobRef,
   type BlobRow,
   type Chain,
-  type EffectPendingPayload,
   type EffectRecordRow,
   type EffectStore,
   type EffectWrite,
   type Hash,
   isCauseCode,
-  isEffectPending,
   type Observation,
   outcomeOf,
   type SettledAs,
   type SettledCommit,
   type SettledEffect,
   type SettlementArgs,
-  waitingEffectOf,
 } from '#ledger';
 import type { Book, Draft, Page } from './book.ts';
 import {
@@ -166,7 +163,7 @@ export class Settling {
     const book = this.#bookOf(trajectoryId);
     await book.write(putUp(left, { fence: this.#fence }, []));
     const isDecided = await book.write(({ chain, place }) => {
-      const pending = pendingOf(chain, left.id);
+      const pending = chain.open.waitingFor(left.id);
       if (pending === undefined) return undefined;
       const payload = decisionPayload(place, chain.lastCommit, pending, { ...decision, undoCost: left.undoCost });
       return { payload, blobs, effects, resolves: pending[0] };
@@ -323,19 +320,12 @@ function unsettledOf({ unsettled }: Chain, { entry, effects }: EndedCommit): End
 
 function putUp(left: EffectLeft, effects: EffectWrite, blobs: readonly BlobRow[]): (page: Page) => Draft | undefined {
   return ({ chain, place }) => {
-    if (chain.answered !== undefined || pendingOf(chain, left.id) !== undefined) return undefined;
+    if (chain.answered !== undefined || chain.open.waitingFor(left.id) !== undefined) return undefined;
     const { commit, ...rest } = left;
     // An effect of a branch that was not chosen is none that the commit has named.
     const isNamed = commit !== undefined && chain.unsettled.of(commit).has(left.id);
     return { payload: effectPendingPayload(place, isNamed ? left : rest), blobs, effects };
   };
-}
-
-/** What waits for a decision about an effect. */
-function pendingOf({ open }: Chain, id: Hash): readonly [Hash, EffectPendingPayload] | undefined {
-  for (const [pendingId, pending] of open)
-    if (isEffectPending(pending) && waitingEffectOf(pending).id === id) return [pendingId, pending];
-  return undefined;
 }
 
 /** In parts that an entry can have. What undoing has cost counts against the writ of the entry, so that is by writ, and by itself. */
