@@ -36,6 +36,25 @@ describe('work', () => {
     expect(order).toEqual(['three', 'two']);
   });
 
+  test('keeps nothing of those who waited for it in vain', async () => {
+    const coordinator = new Coordinator();
+    const one = coordinator.begin([a]);
+    const woken: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const two = coordinator.begin([a]);
+      const waiting = coordinator.whenClear(two, [a], signal);
+      // Each that is woken takes its listener away.
+      signal.removeEventListener = () => void woken.push(n);
+      controller.abort(new Error('too late'));
+      await expect(waiting).rejects.toThrow('too late');
+      coordinator.end(two);
+    }
+    coordinator.end(one);
+    expect(woken).toEqual([0, 1, 2]);
+  });
+
   test('that only reads waits for no reader, and for writers', () => {
     const coordinator = new Coordinator();
     const read = claimOf('fs:/a', 'read');

@@ -34,7 +34,7 @@ export class Coordinator {
   readonly #acts = new ActIndex();
   readonly #live = new ChurnMap<number, LiveWork>();
   /** Who is woken when work ends or gives something up, by its epoch. */
-  readonly #waiting = new ChurnMap<number, (() => void)[]>();
+  readonly #waiting = new ChurnMap<number, Set<() => void>>();
   readonly #isOrdered: boolean;
   #last: number;
   /** No live work has a lesser epoch. */
@@ -177,13 +177,15 @@ export class Coordinator {
 
   #changeOf(epoch: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
+      const waiting = this.#waiting.get(epoch) ?? new Set();
+      this.#waiting.set(epoch, waiting);
       const wake = (): void => {
         signal?.removeEventListener('abort', wake);
+        // Of those who waited in vain nothing is kept, however long that work goes on.
+        waiting.delete(wake);
         resolve();
       };
-      const waiting = this.#waiting.get(epoch);
-      if (waiting === undefined) this.#waiting.set(epoch, [wake]);
-      else waiting.push(wake);
+      waiting.add(wake);
       signal?.addEventListener('abort', wake);
     });
   }
