@@ -15,7 +15,10 @@ import { type BenchResult, type Contender, compare, keep, percentile, rateResult
 
 const FACTS = 100_000;
 const VERSIONS = 1_000;
-const GROUP = 16;
+/** So many callers wait together. */
+const GROUPS: readonly number[] = [16, 256];
+/** Contradictions a second that are asked for, in groups as large as there is any use for. */
+const GOAL = 10_000;
 const READS = 4_000;
 /** Reads of one kind in a row. */
 const TURN = 500;
@@ -164,39 +167,44 @@ async function one(store: Store, path: string): Promise<BenchResult[]> {
 /** In groups: so many callers that wait together go into one transaction, with one sync. */
 async function writes(store: Store, folder: string): Promise<BenchResult[]> {
   let next = FACTS;
-  const free: Contender = {
-    name: `facts that contradict nothing, groups of ${GROUP}`,
-    run: (count) => grouped(count, () => put(store, [first(next++)])),
-  };
+  let turn = 0;
   // Those that were changed one by one have a version more.
   const versions = new Map(Array.from({ length: ONE_BY_ONE }, (_, n): [number, number] => [FACTS - 1 - n, 2]));
-  let turn = 0;
-  const conflicting: Contender = {
-    name: `contradictions, random keys of ${FACTS}, groups of ${GROUP}`,
-    run: (count) =>
-      grouped(count, () => {
-        const subject = (turn++ * STRIDE) % FACTS;
-        const version = (versions.get(subject) ?? 1) + 1;
-        versions.set(subject, version);
-        return put(store, [replacing(subject, version)]);
-      }),
+  const replaceNext = (): Promise<void> => {
+    const subject = (turn++ * STRIDE) % FACTS;
+    const version = (versions.get(subject) ?? 1) + 1;
+    versions.set(subject, version);
+    return put(store, [replacing(subject, version)]);
   };
-  const bare = bareLoop(join(folder, 'bare.db'), GROUP);
-  try {
-    const [loop, open, closed] = await compare([bare.contender, free, conflicting], { rounds: 9, roundMs: 250 });
-    return [
-      rateResult(closed!, open),
-      rateResult({ ...closed!, name: `${closed!.name}: beside the bare loop` }, loop, { ratioMin: 0.3 }),
-      rateResult(open!, loop),
-    ];
-  } finally {
-    bare.close();
+  const results: BenchResult[] = [];
+  for (const group of GROUPS) {
+    const free: Contender = {
+      name: `facts that contradict nothing, groups of ${group}`,
+      run: (count) => grouped(count, group, () => put(store, [first(next++)])),
+    };
+    const conflicting: Contender = {
+      name: `contradictions, random keys of ${FACTS}, groups of ${group}`,
+      run: (count) => grouped(count, group, replaceNext),
+    };
+    const bare = bareLoop(join(folder, `bare-${group}.db`), group);
+    try {
+      const [loop, open, closed] = await compare([bare.contender, free, conflicting], { rounds: 9, roundMs: 250 });
+      const goal = group === Math.max(...GROUPS) ? { min: GOAL } : {};
+      results.push(
+        rateResult(closed!, open, { ...goal, ratioMin: 0.3 }),
+        rateResult({ ...closed!, name: `${closed!.name}: beside the bare loop` }, loop),
+        rateResult(open!, loop),
+      );
+    } finally {
+      bare.close();
+    }
   }
+  return results;
 }
 
-async function grouped(count: number, write: () => Promise<void>): Promise<void> {
-  for (let left = count; left > 0; left -= GROUP)
-    await Promise.all(Array.from({ length: Math.min(GROUP, left) }, write));
+async function grouped(count: number, group: number, write: () => Promise<void>): Promise<void> {
+  for (let left = count; left > 0; left -= group)
+    await Promise.all(Array.from({ length: Math.min(group, left) }, write));
 }
 
 /** The statements of one contradiction, on the same tables with as many rows, in transactions of as many. */
