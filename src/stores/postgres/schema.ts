@@ -22,6 +22,7 @@ import { scrub } from './migrations/0018-scrub.ts';
 import { apart } from './migrations/0019-apart.ts';
 import { words } from './migrations/0020-words.ts';
 import { leftAgain } from './migrations/0021-left-again.ts';
+import { statesPlannedOnce } from './migrations/0022-states-planned-once.ts';
 import { overlapping } from './self-check.ts';
 import type { Session } from './session.ts';
 import { indexTexts, wordsAnew } from './texts.ts';
@@ -49,6 +50,7 @@ const MIGRATIONS: readonly string[] = [
   apart,
   words,
   leftAgain,
+  statesPlannedOnce,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */
