@@ -1,11 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { Batch } from '#ledger';
 import { MemoryStore, StoreError } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
 
-/** Of two calls before the commit: that each is made, and what came of it. */
-const WRITES = 4;
+/** Of two calls before the commit: that the first is made; what came of it, with the second; and what came of that, with the commit. */
+const WRITES = 3;
 
 /** A store that refuses one of its writes of effects, once. */
 function refusing(memory: MemoryStore, at: number): MemoryStore {
@@ -14,10 +15,12 @@ function refusing(memory: MemoryStore, at: number): MemoryStore {
     get(target, name) {
       const member = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
-      if (name !== 'logEffects') return member.bind(target);
-      return async (...given: Parameters<MemoryStore['logEffects']>) => {
-        if (++writes === at) throw new StoreError('store_locked', 'Someone held a lock.', { retryable: true });
-        return target.logEffects(...given);
+      if (name !== 'logEffects' && name !== 'commit') return member.bind(target);
+      return async (...given: unknown[]) => {
+        const writesEffects = name === 'logEffects' || (given[0] as Batch).effects !== undefined;
+        if (writesEffects && ++writes === at)
+          throw new StoreError('store_locked', 'Someone held a lock.', { retryable: true });
+        return Reflect.apply(member, target, given);
       };
     },
   });

@@ -40,6 +40,8 @@ export class RunLog {
   /** Said, and to go into the log with what is written next. */
   #unsent: LogRecord[] = [];
   #unsentBlobs: BlobRow[] = [];
+  /** Set while what was said is to be sent at the end of this turn. */
+  #soon: NodeJS.Immediate | undefined;
   /** What was sent last. */
   #sending: Promise<void> | undefined;
   /** Why something could not be written: all that comes after it would leave a gap. */
@@ -126,6 +128,17 @@ export class RunLog {
     if (this.isLogged && this.#unsent.length > 0) this.waitLater(this.send(this.#append));
   }
 
+  /**
+   * As `flush`, when this turn is over: what is written in it takes that along. So does what an entry is offered, whatever comes of that: it is
+   * written with it, or with what is said next.
+   */
+  flushSoon(): void {
+    this.#soon ??= setImmediate(() => {
+      this.#soon = undefined;
+      this.flush();
+    });
+  }
+
   /** All that was said until now is in the log when this returns. */
   async written(): Promise<void> {
     if (this.#unsent.length > 0) await this.send(this.#append);
@@ -146,6 +159,8 @@ export class RunLog {
     keys: readonly EffectKeyRow[] = NO_KEYS,
     blobs: readonly BlobRow[] = [],
   ): LogWrite {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
     const { epoch, trajectoryId: trajectory_id, body, isNamed } = this.#logged;
     const write = {
       fence: this.#coordination.fence,

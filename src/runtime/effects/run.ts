@@ -305,8 +305,12 @@ export class Run implements Reserving {
           this.#handOver();
           return 'ended';
         }
+        if (step.for === 'body') {
+          this.#log.flushSoon();
+          return 'body';
+        }
         this.#log.flush();
-        return step.for === 'body' ? 'body' : 'person';
+        return 'person';
       }
       if (step.do === 'propose') {
         const waits = await this.#answerFailure();
