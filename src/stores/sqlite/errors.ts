@@ -66,6 +66,11 @@ export function isFolderClosed(error: unknown): boolean {
   return code === CANTOPEN || code === READONLY;
 }
 
+/** No room on a disk. A sync that fails says something else, also where it is for want of room. */
+export function isFull(error: unknown): boolean {
+  return primaryCode(error) === FULL;
+}
+
 /** No room on a disk or in memory, or none for temporary files; what was begun is rolled back. */
 export function isOutOfSpace(error: unknown): boolean {
   const code = primaryCode(error);

@@ -228,6 +228,43 @@ test.each(['inline', 'thread'] as const)(
 );
 
 test.each(['inline', 'thread'] as const)(
+  'a checkpoint without room on the disk is put off, and done when there is room: %s',
+  async (writer) => {
+    const FULL = 13;
+    const path = join(folder, `no-room-for-a-checkpoint-${writer}.db`);
+    const store = await openSqlite({ path, writer });
+    let [refused, done, isFull] = [0, 0, true];
+    interceptSql((sql, proceed) => {
+      if (!sql.includes('wal_checkpoint')) return proceed();
+      if (isFull) {
+        refused += 1;
+        throw sqliteError(FULL);
+      }
+      done += 1;
+      return proceed();
+    });
+    const chain = chainOf('t', 4 * CHECKPOINT_PAGES);
+    const part = (n: number): EntryRow[] => chain.slice(n * CHECKPOINT_PAGES, (n + 1) * CHECKPOINT_PAGES);
+    for (const n of [0, 1]) {
+      const before = refused;
+      expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
+      // It is not tried over and over, but when as much more has come.
+      await vi.waitFor(() => expect(refused).toBeGreaterThan(before), { timeout: 300_000 });
+    }
+    isFull = false;
+    for (const n of [2, 3]) expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
+    await vi.waitFor(() => expect(done).toBeGreaterThan(0), { timeout: 300_000 });
+    expect(await store.head('t')).toEqual(chain.at(-1));
+    vi.restoreAllMocks();
+    await store.close();
+    const reopened = await openSqlite({ path });
+    expect(await reopened.head('t')).toEqual(chain.at(-1));
+    expect(await reopened.selfCheck()).toEqual([]);
+    await reopened.close();
+  },
+);
+
+test.each(['inline', 'thread'] as const)(
   'a write that fails while more waits to be indexed: closing ends all the same: %s',
   async (writer) => {
     const store = await openSqlite({ path: join(folder, `indexing-${writer}.db`), writer });

@@ -4,7 +4,7 @@ import { isAssizeError } from '#canon';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../errors.ts';
 import { BatchWriter, type Writers } from './commit.ts';
-import { isBusy, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from './errors.ts';
+import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from './errors.ts';
 import { BatchJob, type Job, StepJob } from './job.ts';
 import { PAUSE_MS } from './retry.ts';
 import { rewriteAside } from './rewrite.ts';
@@ -51,7 +51,8 @@ export interface GroupCommitOptions {
  * answered when the disk has it. A batch may build on one that still waits; when that one fails, it is a conflict.
  *
  * One failed write or sync poisons the handle: what waits is answered `unknown`, the database is closed, and `failure`
- * is set. A sync is never tried again, since the kernel may have dropped the pages that the first one could not write.
+ * is set. A sync is never tried again, since the kernel may have dropped the pages that the first one could not write. Of the WAL, which was
+ * synced, what finds no room in the file is copied later, and nothing has failed by that.
  * It ends in the same way where a newer version has migrated the file meanwhile; then nothing of what waits is written.
  */
 export class GroupCommit {
@@ -318,18 +319,24 @@ export class GroupCommit {
         if ((this.#pagesEstimated - before) * this.#pagesPerEstimate < REST_PAGES) break;
       }
     } catch (error) {
-      // Where a write has failed meanwhile, that is why nothing is written any more.
-      if (this.#failure === undefined) this.#poison(error);
+      // Where a write has failed meanwhile, that is why nothing is written any more. What found no room for a part of it finds none for
+      // the rest either, which is put off then by this thread.
+      if (this.#failure === undefined && !isFull(error)) this.#poison(error);
     }
     this.#isCopying = false;
     this.#isRestDue = true;
     this.#schedule();
   }
 
-  // PASSIVE waits for no one; what a reader still needs is copied next time.
+  // PASSIVE waits for no one; what a reader still needs is copied next time. So is what found no room in the file: the WAL, which was synced
+  // before, has all of it, and whoever copies copies and syncs all of it again.
   #copyWal(): void {
-    const pages = Number(this.#checkpoint.get()?.['log']);
-    this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
+    try {
+      const pages = Number(this.#checkpoint.get()?.['log']);
+      this.#pagesPerEstimate = Math.min(Math.max(pages / this.#pagesEstimated, 1 / 8), 8);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
     this.#pagesEstimated = 0;
     this.#pagesUnseen = 0;
     this.#walBytes = this.#walSize();
@@ -401,7 +408,8 @@ export class GroupCommit {
     try {
       this.#cutWal(false);
     } catch (error) {
-      this.#poison(error);
+      if (isFull(error)) this.#cutting = setTimeout(this.#cutLater, CUT_PAUSE_MS).unref();
+      else this.#poison(error);
     }
   };
 
