@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Domain } from 'assize';
 import { requireOwnDomain } from 'assize/kernel';
 import { CliError } from './errors.ts';
-import { importModule, isFile } from './module-file.ts';
+import { importModule, isFile, lookedAt } from './module-file.ts';
 
 /** In the order in which they are shown; loaded when asked for, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [
@@ -17,9 +17,8 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
 
 /** The shipped domains, and those that the files export. @throws CliError; CopyError `other_copy` */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
-  const modules = await Promise.all([...SHIPPED.map((load) => load()), ...files.map(importFile)]);
-  const found = modules.flatMap((module) => Object.values(module).filter(isDomain));
-  return [...new Map(found.map((domain) => [domain.hash, domain])).values()];
+  const found = await Promise.all([...SHIPPED.map(async (load) => domainsOf(await load())), ...files.map(importFile)]);
+  return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
 }
 
 /**
@@ -34,8 +33,7 @@ export async function domainsNamed(text: string): Promise<Domain[]> {
   const shipped = (await loadDomains()).filter((domain) => domain.name === name);
   if (at < 0 && shipped.length > 0) return shipped;
   const isOfFile = at > 0 && !isFile(text);
-  const module = await importFile(isOfFile ? text.slice(at + 1) : text);
-  const found = Object.values(module).filter(isDomain);
+  const found = await importFile(isOfFile ? text.slice(at + 1) : text);
   if (!isOfFile) return found;
   const named = found.filter((domain) => domain.name === name);
   if (named.length > 0) return named;
@@ -43,13 +41,19 @@ export async function domainsNamed(text: string): Promise<Domain[]> {
   throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}; it has ${known}.`);
 }
 
-async function importFile(file: string): Promise<object> {
+async function importFile(file: string): Promise<Domain[]> {
   const module = await importModule(file, 'domain', 'name one, or a shipped domain (assize domains lists them)');
-  if (!Object.values(module).some(isDomain)) {
-    throw new CliError('bad_input', `The file ${resolve(file)} exports no domain; export what defineDomain returns.`);
-  }
-  for (const domain of Object.values(module).filter(isDomain)) requireOwnDomain(domain);
-  return module;
+  const found = lookedAt(file, 'domain', () => {
+    const domains = domainsOf(module);
+    for (const domain of domains) requireOwnDomain(domain);
+    return domains;
+  });
+  if (found.length > 0) return found;
+  throw new CliError('bad_input', `The file ${resolve(file)} exports no domain; export what defineDomain returns.`);
+}
+
+function domainsOf(module: object): Domain[] {
+  return Object.values(module).filter(isDomain);
 }
 
 /** By its members, so that one of another copy of the package is refused as that. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { ExtractionTerms, Model } from 'assize/extraction';
 import { CliError } from './errors.ts';
-import { importModule } from './module-file.ts';
+import { importModule, whyOf } from './module-file.ts';
 
 /** The model that a file exports, and how it says it is set. @throws CliError */
 export async function loadModel(file: string): Promise<Pick<ExtractionTerms, 'model' | 'theta'>> {
@@ -23,8 +23,9 @@ function failing(model: Model, path: string): Model {
     try {
       return await model(prompt, schema);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new CliError('bad_input', `The model of ${path} has failed: ${why.replace(/\.$/, '')}.`, { cause });
+      throw new CliError('bad_input', `The model of ${path} has failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+        cause,
+      });
     }
   };
 }

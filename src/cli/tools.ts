@@ -1,15 +1,18 @@
 import { resolve } from 'node:path';
 import { requireOwnTool, type Tool } from 'assize/effects';
 import { CliError } from './errors.ts';
-import { importModule } from './module-file.ts';
+import { importModule, lookedAt } from './module-file.ts';
 
 /** The tools that the files export, by themselves or in lists. @throws CliError; CopyError `other_copy` */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
     files.map(async (file) => {
       const module = await importModule(file, 'tools', 'name one that exports what declareTool returns');
-      const tools = Object.values(module).flat().filter(isTool);
-      for (const tool of tools) requireOwnTool(tool);
+      const tools = lookedAt(file, 'tools', () => {
+        const found = Object.values(module).flat().filter(isTool);
+        for (const tool of found) requireOwnTool(tool);
+        return found;
+      });
       if (tools.length > 0) return tools;
       throw new CliError(
         'bad_input',

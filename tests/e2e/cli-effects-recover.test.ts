@@ -110,10 +110,18 @@ describe('recover', () => {
     ['no file', 'none.ts', 'There is no tools file'],
     ['a file without tools', 'empty.ts', 'exports no tool'],
     ['a file that is none', 'broken.ts', "can't be loaded"],
+    ['a file that throws what has no text', 'without-text.ts', "without-text.ts can't be loaded: "],
+    ['a file whose export throws as it is looked at', 'throwing.ts', "throwing.ts exports can't be looked at: not now"],
+    ['a file whose export is taken back', 'revoked.ts', "revoked.ts exports can't be looked at: "],
   ])('refuses %s', async (_, file, says) => {
     await crashed();
     writeFileSync(join(here.folder, 'empty.ts'), 'export const tool = { name: 1 };');
     writeFileSync(join(here.folder, 'broken.ts'), "throw new Error('no');");
+    writeFileSync(join(here.folder, 'without-text.ts'), 'throw Object.create(null);');
+    const throwing = "new Proxy({}, { get() { throw new Error('not now'); } })";
+    writeFileSync(join(here.folder, 'throwing.ts'), `export const tool = ${throwing};`);
+    const revoked = 'const { proxy, revoke } = Proxy.revocable({}, {});\nrevoke();\nexport { proxy };';
+    writeFileSync(join(here.folder, 'revoked.ts'), revoked);
     const { code, err } = await assize('recover', '--tools', file);
     expect([code, err]).toEqual([2, expect.stringContaining(says)]);
   });

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { spaceOption } from '../../believing.ts';
 import { CliError, EXIT } from '../../errors.ts';
 import { printFacts } from '../../fact-text.ts';
-import { importModule } from '../../module-file.ts';
+import { importModule, lookedAt, whyOf } from '../../module-file.ts';
 import { positive, withSharedOptions } from '../../options.ts';
 import { INSTANT_HELP, instantOrAny, periodOf } from '../../periods.ts';
 import { dim, line } from '../../printable.ts';
@@ -183,9 +183,11 @@ async function show(
 
 /** The only embedder that a module exports. @throws CliError */
 async function embedderOf(file: string): Promise<Embedder> {
-  const exported = Object.values(await importModule(file, 'embedder', 'name a module that exports one'));
-  const found = exported.filter(
-    (value): value is Embedder => typeof value === 'object' && value !== null && typeof value.embed === 'function',
+  const module = await importModule(file, 'embedder', 'name a module that exports one');
+  const found = lookedAt(file, 'embedder', () =>
+    Object.values(module).filter(
+      (value): value is Embedder => typeof value === 'object' && value !== null && typeof value.embed === 'function',
+    ),
   );
   if (found.length === 1) return failing(found[0]!, file);
   throw new CliError(
@@ -205,8 +207,9 @@ function failing(embedder: Embedder, file: string): Embedder {
       } catch (cause) {
         // It may have ended because it was told to.
         signal.throwIfAborted();
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new CliError('bad_input', `The embedder of ${file} has failed: ${why.replace(/\.$/, '')}.`, { cause });
+        throw new CliError('bad_input', `The embedder of ${file} has failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+          cause,
+        });
       }
     },
   };
