@@ -247,7 +247,9 @@ test('a witness that can’t keep what it cosigns says so in a sentence', async 
 test('a witness cosigns, remembers over restarts, and refuses a fork', async () => {
   await assize('keys', 'new', 'example.com/ledger');
   await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');
+  let warned = '';
   const serve = async (): Promise<{ child: ChildProcess; url: string }> => {
+    warned = '';
     const child = start(
       'witness',
       '--key',
@@ -259,6 +261,7 @@ test('a witness cosigns, remembers over restarts, and refuses a fork', async () 
       '--state',
       'w.db',
     );
+    child.stderr?.on('data', (chunk) => (warned += chunk));
     let said = '';
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       said += chunk;
@@ -269,7 +272,7 @@ test('a witness cosigns, remembers over restarts, and refuses a fork', async () 
   };
   const stop = async (child: ChildProcess): Promise<number | null> => {
     child.kill('SIGTERM');
-    const [code] = (await once(child, 'exit')) as [number | null];
+    const [code] = (await once(child, 'close')) as [number | null];
     return code;
   };
   const first = await serve();
@@ -277,6 +280,7 @@ test('a witness cosigns, remembers over restarts, and refuses a fork', async () 
   expect(await json('checkpoint', ...witness(first.url))).toMatchObject({ witnesses: ['witness.example'] });
   expect(readFileSync(at('d.db.checkpoint'), 'utf8').match(/^— /gm)).toHaveLength(2);
   expect(await stop(first.child)).toBe(0);
+  expect(warned).toContain('Nothing that was cosigned of example.com/ledger is in w.db');
   const second = await serve();
   // The same key and name, another history.
   rmSync(at('d.db.checkpoint'));
@@ -287,4 +291,5 @@ test('a witness cosigns, remembers over restarts, and refuses a fork', async () 
   });
   expect(existsSync(at('d.db.checkpoint'))).toBe(false);
   expect(await stop(second.child)).toBe(0);
+  expect(warned).toBe('');
 });

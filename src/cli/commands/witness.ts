@@ -29,7 +29,11 @@ export function witness(program: Command): void {
       .option('--state <file>', 'what was cosigned; must never be lost or put back', './witness.db')
       .option('--listen <address>', 'HOST:PORT; port 0 takes a free one', '127.0.0.1:2112'),
   )
-    .addHelpText('after', 'It speaks plain HTTP and is meant to stand behind a server that does TLS.')
+    .addHelpText(
+      'after',
+      'It speaks plain HTTP and is meant to stand behind a server that does TLS.\n' +
+        'A log of which the state has nothing is begun anew, which is said: whatever comes first of it is cosigned.',
+    )
     .action(
       inSession(async (session, options: WitnessOptions) => {
         const signer = parseSignerKey(readText(options.key, 'The private key', 'assize keys new makes one').trim());
@@ -41,6 +45,9 @@ export function witness(program: Command): void {
         const { host, port } = addressOf(options.listen);
         const file = openState(options.state);
         try {
+          const anew = logs.map(({ origin }) => origin).filter((origin) => file.recorded(origin) === undefined);
+          // Before it cosigns anything: one that forgets can be made to cosign a fork.
+          for (const origin of anew) note(beginsAnew(origin, options.state));
           const server = witnessServer({
             logs,
             signer,
@@ -52,7 +59,12 @@ export function witness(program: Command): void {
           await once(server, 'listening', { signal: session.interruption });
           const bound = server.address() as { port: number };
           const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}/`;
-          const said = { url, public_key: formatVerifierKey(signer), logs: logs.map(({ origin }) => origin) };
+          const said = {
+            url,
+            public_key: formatVerifierKey(signer),
+            logs: logs.map(({ origin }) => origin),
+            begins_anew: anew,
+          };
           if (session.json) session.out.document(said);
           else {
             session.out.line(line`${said.public_key}`);
@@ -67,6 +79,10 @@ export function witness(program: Command): void {
         }
       }),
     );
+}
+
+function beginsAnew(origin: string, path: string): string {
+  return `Nothing that was cosigned of ${origin} is in ${path}, so whatever comes first of it is cosigned; if this witness has cosigned it before, stop, and name with --state the file that it had then.`;
 }
 
 /** It is made where there is none. @throws CliError */
