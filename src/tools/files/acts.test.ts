@@ -75,6 +75,28 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual(before);
   });
 
+  test('many times at one path looks into the journal as often as the first times, and then makes room for a later one', async () => {
+    const root = folder();
+    const looked: number[] = [];
+    const counting = (disk: Disk): Disk => ({
+      ...disk,
+      look: (path) => {
+        if (path.endsWith('.json')) looked[looked.length - 1]! += 1;
+        return disk.look(path);
+      },
+    });
+    const { run } = calling(root, 'externalised', counting);
+    for (let i = 0; i < 20; i++) {
+      looked.push(0);
+      await run('write', { path: 'a', content: `${i}` }, `k${i}`, 1);
+    }
+    expect(new Set(looked.slice(1)).size).toBe(1);
+    expect(kept(root)).toHaveLength(20 + 19);
+    looked.push(0);
+    await run('write', { path: 'a', content: 'later' }, 'later', 2);
+    expect(kept(root)).toEqual(['later.before', 'later.json']);
+  });
+
   test('of which its journal is gone, is not taken for undone', async () => {
     const root = folder();
     const { run, undo } = calling(root);

@@ -92,13 +92,15 @@ export class Journal {
       if (!name.endsWith('.json')) continue;
       const key = name.slice(0, -'.json'.length);
       const entry = await this.read(path, key);
+      // Theirs had gone before its first was written: else each of its calls at one path would read those of all before it.
+      if (entry?.epoch === epoch) return;
       if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.forget(path, key);
     }
   }
 
   async #makeHome(path: string): Promise<void> {
     const home = this.#home(path);
-    if ((await this.#disk.names(home)) !== undefined) return;
+    if ((await this.#disk.look(home)).is === 'folder') return;
     for (const folder of [dirname(dirname(home)), dirname(home), home]) {
       await this.#disk.makeFolder(folder);
       await this.#disk.sync(dirname(folder));
