@@ -17,7 +17,7 @@ import { type Disk, diskAt, type Seen } from './disk.ts';
 import { Journal } from './journal.ts';
 import { hashOf, type Operation, resultOf, textOf } from './operations.ts';
 import { canBe, canonical, NAME_BYTES_MAX, type Root, rootAt, scopeOf } from './root.ts';
-import { View } from './view.ts';
+import { Places, View } from './view.ts';
 
 export interface FileToolsOptions {
   /** The folder that they work in, absolute; nothing outside of it is read or written. It gets a folder `.assize`. */
@@ -114,14 +114,25 @@ class Files {
     this.acts = new Acts(root, disk, journal, bytesMax);
   }
 
-  /** What stands there once all that is planned was done. */
-  async viewOf(planned: Planned): Promise<View> {
+  /** What stands at these paths, and below them, once all that is planned was done. */
+  async viewOf(paths: readonly string[], planned: Planned): Promise<View> {
     const view = new View(this.root, this.disk, this.bytesMax);
-    for (const { tool, input } of planned) {
-      const operation = operationOf(this.name, tool, input);
-      if (operation !== undefined) await view.plan(operation);
-    }
+    for (const { tool, input } of this.#concerning(paths, planned))
+      await view.plan(operationOf(this.name, tool, input)!);
     return view;
+  }
+
+  /** Of what is planned, all that these paths may depend on: else each call of many would look again at the files of all before it. */
+  #concerning(paths: readonly string[], planned: Planned): Planned {
+    const places = new Places(this.root, paths);
+    // From the last one, as what is found may itself depend on what was planned before it.
+    const found = planned.toReversed().filter(({ tool, input }) => {
+      const its = pathsOf(this.name, tool, input);
+      if (!its.some((path) => places.meets(path))) return false;
+      for (const path of its) places.add(path);
+      return true;
+    });
+    return found.reverse();
   }
 
   /** A path of the root, as it is recorded. */
@@ -172,6 +183,13 @@ const OPERATIONS: Readonly<Record<string, (input: never) => Operation>> = {
 /** What a planned call does to files of the tools of that name; undefined for what does nothing there. */
 export function operationOf(name: string, tool: string, input: Json): Operation | undefined {
   return tool.startsWith(`${name}.`) ? OPERATIONS[tool.slice(name.length + 1)]?.(input as never) : undefined;
+}
+
+/** Where a planned call changes files; nowhere for what does nothing to those of that name. */
+function pathsOf(name: string, tool: string, input: Json): readonly string[] {
+  if (!tool.startsWith(`${name}.`) || !Object.hasOwn(OPERATIONS, tool.slice(name.length + 1))) return [];
+  const { path, from, to } = input as { readonly [member: string]: string | undefined };
+  return [path, from, to].filter((each) => each !== undefined);
 }
 
 function writers(files: Files, delivery: Delivery): Tool[] {
@@ -250,7 +268,7 @@ function writer(files: Files, delivery: Delivery, verb: string, { reads, writes,
     writes: (input) => scopes(writes(input)),
     plan: (input, planned) =>
       answered(`${files.name}.${verb}`, async () => {
-        const view = await files.viewOf(planned);
+        const view = await files.viewOf(pathsOf(files.name, `${files.name}.${verb}`, input as Json), planned);
         return resultOf(await view.plan(operation(input)));
       }),
     execute: (input, call) => acts.act(operation(input), call),
@@ -272,7 +290,7 @@ function readers(files: Files): Tool[] {
       reads: ({ path }) => [scopeOf(root, path)],
       execute: ({ path, encoding = 'utf8' }, _: Call, planned) =>
         answered(name('read'), async () => {
-          const seen = await (await files.viewOf(planned)).look(path);
+          const seen = await (await files.viewOf([path], planned)).look(path);
           return seen.is === 'absent' ? null : contentOf(path, seen, encoding);
         }),
     }),
@@ -284,7 +302,7 @@ function readers(files: Files): Tool[] {
       sensitive,
       reads: ({ path, recursive = false }) => [scopeOf(root, path) + (recursive ? '/**' : '/*')],
       execute: ({ path, recursive = false }, _: Call, planned) =>
-        answered(name('list'), async () => list(await files.viewOf(planned), path, recursive)),
+        answered(name('list'), async () => list(await files.viewOf([path], planned), path, recursive)),
     }),
   ];
 }

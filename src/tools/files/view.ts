@@ -20,11 +20,13 @@ export class View {
 
   /** @throws DidNothing where what is on the way to it is no folder */
   async look(path: string): Promise<Seen> {
-    for (const above of this.#above(path))
+    for (const above of foldersAbove(this.#root, path))
       if (this.#at(above)?.is === 'file') throw refused(`${above} is a file, so nothing can stand below it`);
     const planned = this.#at(path);
     if (planned !== undefined) return planned;
-    return this.#above(path).some((above) => this.#isGone(above)) ? { is: 'absent' } : this.#disk.look(path);
+    return foldersAbove(this.#root, path).some((above) => this.#isGone(above))
+      ? { is: 'absent' }
+      : this.#disk.look(path);
   }
 
   /** Plans an operation. @throws DidNothing where it can't be done */
@@ -34,14 +36,14 @@ export class View {
       this.#set(path, after === undefined ? { is: 'absent' } : { is: 'file', ...after, id: '', links: 1 });
       if (after === undefined) this.#gone.add(identity(this.#root, path));
       // Folders that are made for a file stay when it goes.
-      else for (const above of this.#above(path)) this.#set(above, { is: 'folder' });
+      else for (const above of foldersAbove(this.#root, path)) this.#set(above, { is: 'folder' });
     }
     return changes;
   }
 
   /** What is in a folder, by name; undefined where there is none. */
   async names(folder: string): Promise<readonly Named[] | undefined> {
-    const isNew = [folder, ...this.#above(folder)].some((each) => this.#isGone(each));
+    const isNew = [folder, ...foldersAbove(this.#root, folder)].some((each) => this.#isGone(each));
     const onDisk = isNew ? undefined : await this.#disk.names(folder);
     const known = new Map<string, Named>();
     for (const each of onDisk ?? [])
@@ -68,12 +70,36 @@ export class View {
   #isGone(path: string): boolean {
     return this.#gone.has(identity(this.#root, path));
   }
+}
 
-  /** Folders that it is in, below the root. */
-  #above(path: string): string[] {
-    const above: string[] = [];
-    for (let folder = dirname(path); folder.length > this.#root.path.length; folder = dirname(folder))
-      above.push(folder);
-    return above;
+/** Paths of a root, and whether another one has to do with any of them: is the same, or above, or below. */
+export class Places {
+  readonly #root: Root;
+  readonly #all = new Set<string>();
+  readonly #above = new Set<string>();
+
+  constructor(root: Root, paths: readonly string[]) {
+    this.#root = root;
+    for (const path of paths) this.add(path);
   }
+
+  add(path: string): void {
+    const place = identity(this.#root, path);
+    this.#all.add(place);
+    for (const above of foldersAbove(this.#root, place)) this.#above.add(above);
+  }
+
+  meets(path: string): boolean {
+    const place = identity(this.#root, path);
+    if (this.#all.has(place) || this.#above.has(place)) return true;
+    // The root itself is above all.
+    return this.#all.has(this.#root.path) || foldersAbove(this.#root, place).some((above) => this.#all.has(above));
+  }
+}
+
+/** Folders that a path is in, below the root, the innermost first. */
+function foldersAbove(root: Root, path: string): string[] {
+  const above: string[] = [];
+  for (let folder = dirname(path); folder.length > root.path.length; folder = dirname(folder)) above.push(folder);
+  return above;
 }
