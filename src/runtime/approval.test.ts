@@ -309,6 +309,37 @@ describe('an approval', () => {
     }
   });
 
+  test('that is lost on its way has resolved nothing, also for who decides meanwhile', async () => {
+    for (const way of ['approve', 'reject'] as const)
+      for (const fault of ['unknown, lost', 'thrown, lost', 'none'] as const) {
+        const { store, trajectory } = await begun();
+        const id = await ask(trajectory);
+        const disk = Promise.withResolvers<void>();
+        const sent = Promise.withResolvers<void>();
+        store.commits = 0;
+        store.plan = new Map([[1, fault]]);
+        store.before = () => {
+          sent.resolve();
+          return disk.promise;
+        };
+        const first = trajectory.approve(id, DOCTOR).catch((error) => error);
+        await sent.promise;
+        const second = trajectory[way](id, { principal: 'dr-no', method: 'test', reason: 'r' }).catch((error) => error);
+        await new Promise((resolve) => setImmediate(resolve));
+        disk.resolve();
+        const isLost = fault.endsWith('lost');
+        expect(await first).toMatchObject(isLost ? expect.any(Error) : { ruling: 'committed' });
+        if (isLost) expect(await second).toMatchObject({ ruling: way === 'approve' ? 'committed' : 'rejected' });
+        else
+          expect(await second).toMatchObject({
+            code: 'not_pending',
+            message: expect.stringContaining('it was approved by dr-who'),
+          });
+        const decided = (await payloads(store, 't')).slice(2);
+        expect(decided).toMatchObject([{ resolves: id, counselor: { principal: isLost ? 'dr-no' : 'dr-who' } }]);
+      }
+  });
+
   test('is given after the trajectory was opened anew, also of blobs', async () => {
     const { store, trajectory } = await begun();
     const value = { $blob: 'a'.repeat(64), text: 'x'.repeat(40_000) };

@@ -359,10 +359,12 @@ export class Writer {
   }
 
   /**
-   * Whether another writer went on without this one knowing; memory is then discarded. For answers that append nothing,
-   * because an append would be told.
+   * Whether another writer went on without this one knowing, or something that is on its way to the disk was lost on it; memory is
+   * then discarded. For answers that append nothing, because an append would be told.
    */
   async isBehind(): Promise<boolean> {
+    // Or an answer could rest on an entry that never comes to be.
+    await this.settled();
     const there = await this.around.store.head(this.id);
     const { head, seq } = this.parts.chain;
     const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
