@@ -175,7 +175,8 @@ export class Proposals {
       if (writer.stale) await writer.ready();
       const seq = writer.parts.ruled.seqOf(keyHash);
       if (seq === undefined) {
-        if (await writer.isBehind()) continue;
+        // A name under which nothing was ruled, as most are: no wait for those before it.
+        if (await writer.isOvertaken()) continue;
         return undefined;
       }
       await writer.settled();

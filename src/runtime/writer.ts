@@ -365,6 +365,11 @@ export class Writer {
   async isBehind(): Promise<boolean> {
     // Or an answer could rest on an entry that never comes to be.
     await this.settled();
+    return this.isOvertaken();
+  }
+
+  /** As `isBehind`, for an answer that rests on no entry: what is on its way to the disk is not waited for. */
+  async isOvertaken(): Promise<boolean> {
     const there = await this.around.store.head(this.id);
     const { head, seq } = this.parts.chain;
     const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
