@@ -15,7 +15,7 @@ import { invalidTool, readOptions } from '../options.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
-import { uncheckedIn } from './unchecked.ts';
+import { uncheckedIn, withoutIdleType } from './unchecked.ts';
 
 /** What is called, by its name, and with what. By default a tool gets the whole input. */
 export interface Called {
@@ -241,7 +241,7 @@ function schemaOf(name: string, input: unknown): z.ZodType {
   let schema: Json;
   let made: z.ZodType;
   try {
-    schema = copyJson(input, { foreign: true });
+    schema = withoutIdleType(copyJson(input, { foreign: true }) as ToolDeclaration['input']);
     made = z.fromJSONSchema(schema as never);
   } catch (cause) {
     throw invalidTool(name, `its input is no JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);

@@ -41,6 +41,33 @@ test.each<[what: string, input: Input, why: string]>([
     'additionalProperties',
   ],
   ['what an earlier version had', { dependencies: { a: ['b'] } }, 'dependencies'],
+  [
+    'others in a choice beside members',
+    { ...a({}), anyOf: [{ type: 'object', properties: { b: {} }, additionalProperties: false }] },
+    'at /anyOf/0, additionalProperties',
+  ],
+  [
+    'others in one of all',
+    { allOf: [{ type: 'object', additionalProperties: false }, { type: 'object' }] },
+    'at /allOf/0, additionalProperties',
+  ],
+  [
+    'others in one of all by its name',
+    {
+      properties: { a: { allOf: [{ $ref: '#/$defs/p' }, {}] } },
+      $defs: { p: { type: 'object', additionalProperties: false } },
+    },
+    'at /properties/a/allOf/0/$ref, additionalProperties',
+  ],
+  ['names beside a choice', { propertyNames: { maxLength: 1 }, anyOf: [{ type: 'object' }] }, 'propertyNames'],
+  ['places that are no list', a({ type: 'array', prefixItems: { type: 'number' } }), 'prefixItems has to be a list'],
+  ['a form that nobody knows', a({ type: 'string', format: 'regex' }), 'the format regex is checked by nobody'],
+  ['letters of all scripts', a({ type: 'string', pattern: '^[^\\p{L}]$' }), 'a pattern has \\p'],
+  [
+    'a part of what is referred to',
+    a({ $ref: '#/$defs/p/properties/b' }, { $defs: { p: { type: 'object', properties: { b: { type: 'string' } } } } }),
+    'at /properties/a, $ref',
+  ],
   ['the same in a list', a({ type: 'array', items: { minimum: 1 } }), 'at /properties/a/items, minimum'],
   ['the same in a place of a list', a({ type: 'array', prefixItems: [{ minimum: 1 }] }), 'prefixItems/0'],
 ])('a schema is refused that would not check %s', (_, input, why) => {
@@ -54,6 +81,41 @@ test.each<[what: string, input: Input, why: string]>([
 test.each<[what: string, input: Input, taken: Json, refused: Json]>([
   ['of a limit', a({ type: ['integer', 'null'], maximum: 5 }), { a: null }, { a: 6 }],
   ['of a choice', a({ anyOf: [{ type: 'string', maxLength: 1 }, { type: 'null' }] }), { a: null }, { a: 'ab' }],
+  [
+    'of choices, each with its members',
+    {
+      anyOf: ['a', 'b'].map((name) => ({
+        type: 'object',
+        properties: { [name]: { type: 'number' } },
+        required: [name],
+        additionalProperties: false,
+      })),
+    },
+    { b: 1 },
+    { b: 1, c: 1 },
+  ],
+  [
+    'of one choice, with its members',
+    { oneOf: [{ type: 'object', properties: { b: {} }, additionalProperties: false }] },
+    { b: 1 },
+    { c: 1 },
+  ],
+  [
+    'of one of several, with its members',
+    a(
+      {},
+      {
+        oneOf: ['b', 'c'].map((name) => ({
+          type: 'object',
+          properties: { a: {}, [name]: {} },
+          required: [name],
+          additionalProperties: false,
+        })),
+      },
+    ),
+    { a: 1, b: 1 },
+    { a: 1, b: 1, z: 1 },
+  ],
   ['of a reference', a({ $ref: '#/$defs/p' }, { $defs: { p: { type: 'string', maxLength: 1 } } }), {}, { a: 'ab' }],
   ['of names', { propertyNames: { maxLength: 1 } }, { b: 1 }, { ab: 1 }],
   ['of members', a({}, { required: ['a'], additionalProperties: false }), { a: 1 }, { a: 1, b: 1 }],

@@ -11,6 +11,13 @@ const LIMITS = [
 ];
 const COMPOSED = ['anyOf', 'oneOf', 'allOf'];
 const UNKNOWN = ['dependencies', '$dynamicRef', '$recursiveRef'];
+/** What JSON Schema has and nobody checks; a name that it has not is a note. */
+const FORMATS: readonly Json[] = [
+  ...['idn-email', 'idn-hostname', 'iri', 'iri-reference', 'uri-template', 'json-pointer', 'relative-json-pointer'],
+  'regex',
+];
+/** In patterns, what would be taken for letters: they are read without the flag `u`. */
+const BY_CODE_POINT = /(?<!\\)(?:\\\\)*\\[pPu]\{/;
 
 /** What each has to be, where it is no schema; of another sort it would be as if it were not there. */
 const SORTS: readonly (readonly [sort: string, keywords: readonly string[], isIt: (value: Json) => boolean])[] = [
@@ -23,7 +30,7 @@ const SORTS: readonly (readonly [sort: string, keywords: readonly string[], isIt
   ['a number', ['exclusiveMinimum', 'exclusiveMaximum'], (value) => isNumber(value) || typeof value === 'boolean'],
   ['a text', ['pattern', 'format'], (value) => typeof value === 'string'],
   ['true or false', ['uniqueItems'], (value) => typeof value === 'boolean'],
-  ['a list', ['required', ...COMPOSED], Array.isArray],
+  ['a list', ['required', 'prefixItems', ...COMPOSED], Array.isArray],
 ];
 
 /** Where schemas stand in a schema: by themselves or in a list, and by names. */
@@ -42,17 +49,88 @@ const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'];
  * What of a JSON Schema would be checked by nobody, with its place, or undefined. The zod schema that is made of it passes over keywords that
  * stand where it does not look for them: a limit would be none. What it can't do at all it refuses itself.
  */
-export function uncheckedIn(schema: Json, at = ''): string | undefined {
+export function uncheckedIn(schema: Json): string | undefined {
+  return passedOverIn(schema, '') ?? forgivenIn(schema as Schema);
+}
+
+function passedOverIn(schema: Json, at: string): string | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   const given = schema as Schema;
   const problem = Array.isArray(schema) ? undefined : problemOf(given);
   if (problem !== undefined) return at === '' ? problem : `at ${at}, ${problem}`;
   const inner = Array.isArray(schema) ? Object.entries(schema) : schemasIn(given);
   for (const [place, each] of inner) {
-    const found = uncheckedIn(each, `${at}/${place}`);
+    const found = passedOverIn(each, `${at}/${place}`);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/**
+ * A member that one of several schemas refuses is no fault where all have to fit and another one takes it: it is forgiven by whoever says nothing
+ * of members. So where schemas meet, as those of `allOf` do, or a choice and what stands beside it, none can say which members there may be.
+ */
+function forgivenIn(root: Schema): string | undefined {
+  const [apart, met] = [new Set<Json>(), new Set<Json>()];
+  const visit = (schema: Json, at: string, isMet: boolean): string | undefined => {
+    const seen = isMet ? met : apart;
+    if (typeof schema !== 'object' || schema === null || seen.has(schema)) return undefined;
+    seen.add(schema);
+    const given = schema as Schema;
+    const composed = COMPOSED.filter((keyword) => Object.hasOwn(given, keyword));
+    const meets =
+      isMet || (composed.length > 0 && ['type', 'enum', 'const'].some((each) => Object.hasOwn(given, each)));
+    const forgiven = meets ? ofMembers(given) : undefined;
+    if (forgiven !== undefined)
+      return `${at === '' ? '' : `at ${at}, `}${forgiven} is checked by nobody where another schema has to fit too; say it in a schema, or in each of a choice, beside which nothing is said`;
+    const all: (readonly [place: string, schema: Json, isMet: boolean])[] = [];
+    for (const keyword of composed) {
+      const choice = given[keyword] as readonly Json[];
+      // Whatever is wrong with one of those is, as one has to fit and no other.
+      const isApart = keyword === 'oneOf' && choice.length > 1;
+      const isWithin = !isApart && (meets || (keyword === 'allOf' && choice.length > 1));
+      for (const [i, each] of choice.entries()) all.push([`${keyword}/${i}`, each, isWithin]);
+    }
+    if (typeof given['$ref'] === 'string') all.push(['$ref', referredTo(given['$ref'], root), isMet]);
+    for (const [place, each] of schemasIn(given)) {
+      if (COMPOSED.includes(place)) continue;
+      if (Array.isArray(each)) for (const [i, one] of each.entries()) all.push([`${place}/${i}`, one, false]);
+      else all.push([place, each, false]);
+    }
+    for (const [place, each, isOne] of all) {
+      const found = visit(each, `${at}/${place}`, isOne);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return visit(root, '', false);
+}
+
+/** What says which members there may be, if anything does. */
+function ofMembers({ additionalProperties, propertyNames = true }: Schema): string | undefined {
+  if (additionalProperties === false) return 'additionalProperties';
+  return propertyNames === true ? undefined : 'propertyNames';
+}
+
+/** As far as it is taken: the root, or one of its definitions. */
+function referredTo(reference: string, root: Schema): Json {
+  const [, , name] = reference.split('/');
+  if (name === undefined) return root;
+  const defined = (root['$defs'] ?? root['definitions']) as Schema;
+  return defined[name.replaceAll('~1', '/').replaceAll('~0', '~')] ?? null;
+}
+
+/**
+ * A schema of an object that says no more of it than that it is one, and whose choices all say so too, without that: then they stand by
+ * themselves, and each can say which members there may be.
+ */
+export function withoutIdleType(schema: Schema): Schema {
+  const { type, ...rest } = schema;
+  const composed = COMPOSED.filter((keyword) => Object.hasOwn(rest, keyword));
+  const choice = composed.length === 1 && composed[0] !== 'allOf' ? rest[composed[0]!] : undefined;
+  const isIdle = [...LIMITS, 'enum', 'const', '$ref', 'default'].every((keyword) => !Object.hasOwn(rest, keyword));
+  if (type !== 'object' || !isIdle || !Array.isArray(choice)) return schema;
+  return choice.every((each) => (each as Schema | null)?.['type'] === 'object') ? rest : schema;
 }
 
 function schemasIn(schema: Schema): (readonly [place: string, schema: Json])[] {
@@ -74,10 +152,17 @@ function problemOf(schema: Schema): string | undefined {
   const has = (keyword: string): boolean => Object.hasOwn(schema, keyword);
   const [unknown] = UNKNOWN.filter(has);
   if (unknown !== undefined) return `${unknown} is checked by nobody`;
+  if (has('$ref') && !/^#(\/(\$defs|definitions)\/[^/]+)?\/?$/.test(String(schema['$ref'])))
+    return '$ref is # or names one of $defs: what leads into one would be checked as all of it; give that a name in $defs';
   for (const [sort, keywords, isIt] of SORTS) {
     const odd = keywords.find((keyword) => has(keyword) && !isIt(schema[keyword]!));
     if (odd !== undefined) return `${odd} has to be ${sort}`;
   }
+  const format = schema['format'];
+  if (FORMATS.includes(format ?? null)) return `the format ${format} is checked by nobody; say a pattern`;
+  const patterns = [schema['pattern'], ...Object.keys(schema['patternProperties'] ?? {})];
+  if (patterns.some((each) => BY_CODE_POINT.test(String(each))))
+    return 'a pattern has \\p{…} or \\u{…}, which are read as the letters p and u; say the characters themselves, or as \\uXXXX';
   const limits = LIMITS.filter(has);
   const composed = COMPOSED.filter(has);
   const whole = ['$ref', 'enum', 'const'].find(has);
@@ -100,7 +185,7 @@ function problemOfTyped(schema: Schema, [composed]: readonly string[]): string |
   const stray = (required as readonly Json[]).find((name) => !Object.hasOwn(properties as object, String(name)));
   if (stray !== undefined) return `required names ${JSON.stringify(stray)}, which properties has not; add it there`;
   if (additionalProperties !== true && composed !== undefined)
-    return `additionalProperties is checked by nobody beside ${composed}; say it in each of those`;
+    return `additionalProperties is checked by nobody beside ${composed}; say it, and all members, in each of those alone`;
   if (typeof additionalProperties === 'object' && patternProperties !== undefined)
     return 'additionalProperties is checked by nobody beside patternProperties, but for false';
   const [count] = ['minItems', 'maxItems'].filter((keyword) => Object.hasOwn(schema, keyword));
