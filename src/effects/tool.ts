@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import { copyJson, issueText, issueWords, type Json, madeHere, requireMadeHere, thrownOf } from '#canon';
+import {
+  copyJson,
+  DEFAULT_LIMITS,
+  isAssizeError,
+  issueText,
+  issueWords,
+  type Json,
+  madeHere,
+  requireMadeHere,
+  thrownOf,
+} from '#canon';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
@@ -287,7 +297,10 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
   try {
     return copyJson(read.data, FOREIGN);
   } catch (error) {
-    throw badInput(name, (error as Error).message, error);
+    // Whoever calls a tool can't raise that.
+    const isTooLarge = isAssizeError(error, 'too_large');
+    const tooLarge = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes, and no input may; give less at a time`;
+    throw badInput(name, isTooLarge ? tooLarge : (error as Error).message.replace(/\.$/, ''), error);
   }
 }
 

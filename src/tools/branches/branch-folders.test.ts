@@ -115,6 +115,23 @@ describe('branches that work in copies', () => {
     },
   );
 
+  test('a file that is larger than a call may be is not taken over, and is named', async () => {
+    const { folders, transact } = await stage();
+    const large = transact((tx) =>
+      folders.speculate(
+        tx,
+        [async (_: any, folder: any) => folder.write('sub/large', new Uint8Array(2 ** 20).fill(0xff))],
+        () => 0,
+      ),
+    );
+    await expect(large).rejects.toMatchObject({
+      code: 'bad_input',
+      message: expect.stringMatching(/^sub\/large, of 1048576 bytes, can't be taken over: .* give less at a time/),
+    });
+    expect(listing(root)).toEqual({});
+    expect(copies()).toEqual([]);
+  });
+
   test('begin with what the transaction has planned, and one another', async () => {
     put(root, 'a', 'old');
     put(root, 'gone', 'x');

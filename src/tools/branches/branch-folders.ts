@@ -197,7 +197,13 @@ export class BranchFolders {
       if (seen.is !== 'file') throw new DidNothing(`${path} was changed after its branch had ended`, { final: true });
       return seen;
     });
-    await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), mode, ifHash: before });
+    try {
+      await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), mode, ifHash: before });
+    } catch (error) {
+      if (!(error instanceof EffectError) || error.code !== 'bad_input') throw error;
+      const what = `${path}, of ${bytes.length} bytes, can't be taken over: ${error.message}`;
+      throw new EffectError('bad_input', what, { cause: error });
+    }
   }
 
   #copyTool(sensitive: boolean): Tool {

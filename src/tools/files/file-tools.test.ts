@@ -96,6 +96,33 @@ describe('in a transaction', () => {
     expect(listing(root)).toEqual(before);
   });
 
+  test('what is larger than a call may be is refused by its path, or what it is given', async () => {
+    const root = folder({ 'large.txt': '\n'.repeat(600_000) });
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools: fileTools({ root }) });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const options = { writ: writFor('alice'), writes: [fileScope(root, '.', true)], retries: 0 };
+    const calling = (tool: string, input: object) =>
+      trajectory.transaction(options, async (tx) => void (await tx.call(tool, input)));
+    await expect(calling('files.read', { path: 'large.txt' })).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringMatching(/large\.txt has 600000 bytes, .* read a part of it/),
+    });
+    await expect(calling('files.write', { path: 'a', content: 'x'.repeat(2 ** 20) })).rejects.toMatchObject({
+      code: 'bad_input',
+      message:
+        'The input of files.write does not fit: as JSON it has more than 1048576 bytes, and no input may; give less at a time.',
+    });
+  });
+
+  test('a listing is cut before it is more than a call may answer', async () => {
+    const root = folder();
+    const far = Array.from({ length: 15 }, (_, i) => `${i}`.padStart(250, 'n')).join('/');
+    for (let i = 0; i < 300; i++) put(root, `${far}/${i}`, '');
+    const { value } = await transacting(root, (tx) => tx.call('files.list', { recursive: true }));
+    expect(value).toMatchObject({ isCut: true });
+    expect((value as any).entries.length).toBeGreaterThan(200);
+  });
+
   test('two that plan at once on one file come one after the other, and none after its commit too late', async () => {
     const root = folder({ 'a.txt': 'old' });
     const assize = runtimeOver(new MemoryStore(), [tally], { tools: fileTools({ root }) });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { form, type Json, requireForm } from '#canon';
+import { DEFAULT_LIMITS, form, type Json, requireForm } from '#canon';
 import {
   type Call,
   type Delivery,
@@ -29,7 +29,10 @@ export interface FileToolsOptions {
    * else looks at the disk meanwhile, and is undone where it comes to no commit. Default `buffered`.
    */
   readonly delivery?: Delivery;
-  /** Bytes of the largest file that is read, written, or kept to be put back. Default 64 MiB. */
+  /**
+   * Bytes of the largest file that is edited, moved, deleted, or kept to be put back. Default 64 MiB. What one call is given or answers has 1 MiB
+   * at most as JSON, whatever this is: no larger file is read or written.
+   */
   readonly bytesMax?: number;
   /** What the tools answer (contents, names, hashes) is kept by salted hash, and may be erased. What they are given always is. */
   readonly sensitive?: boolean;
@@ -56,8 +59,9 @@ const NAME = 'files';
 const BYTES_MAX = 64 * 1024 * 1024;
 /** Bytes that an entry of the journal may have, however small the files are. */
 const ENTRY_MAX = 1024 * 1024;
-/** Names that one listing shows. */
+/** Names that one listing shows, and their bytes: with the path of the folder it is an answer that can be kept. */
 const NAMES_MAX = 10_000;
+const LISTING_MAX = DEFAULT_LIMITS.bytesMax - 64 * 1024;
 
 /**
  * Tools on the files of a folder: `files.write`, `files.edit`, `files.delete`, `files.move`, `files.read`, `files.list`. Paths are
@@ -311,7 +315,14 @@ function contentOf(path: string, seen: Seen, encoding: 'utf8' | 'base64'): Json 
   if (seen.is !== 'file') throw new DidNothing(`${path} is no file`, { final: true });
   const { bytes, mode } = seen;
   const content = encoding === 'utf8' ? textOf(path, bytes) : bytes.toString('base64');
-  return { path, content, encoding, hash: hashOf(bytes), bytes: bytes.length, mode };
+  const read = { path, content, encoding, hash: hashOf(bytes), bytes: bytes.length, mode };
+  // Where it is told, nobody would be told of which file.
+  if (Buffer.byteLength(JSON.stringify(read)) > DEFAULT_LIMITS.bytesMax)
+    throw new DidNothing(
+      `${path} has ${bytes.length} bytes, and an answer has ${DEFAULT_LIMITS.bytesMax} at most as JSON, whatever bytesMax is; read a part of it by another tool`,
+      { final: true },
+    );
+  return read;
 }
 
 async function list(view: View, path: string, recursive: boolean): Promise<Json> {
@@ -320,9 +331,12 @@ async function list(view: View, path: string, recursive: boolean): Promise<Json>
   const found: { path: string; is: string }[] = [];
   // The next one last.
   const left = top.map((each) => ({ ...each, path: each.name })).reverse();
+  let bytes = 0;
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (found.length === NAMES_MAX) return { path, entries: found, isCut: true };
-    found.push({ path: next.path, is: next.is });
+    const entry = { path: next.path, is: next.is };
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (found.length === NAMES_MAX || bytes > LISTING_MAX) return { path, entries: found, isCut: true };
+    found.push(entry);
     if (!recursive || next.is !== 'folder') continue;
     const inside = (await view.names(join(path, next.path))) ?? [];
     for (const each of inside.toReversed()) left.push({ ...each, path: `${next.path}/${each.name}` });
