@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, isAssizeError, requireForm } from '#canon';
 import { askNodes, integrateLog, type LogHead, type LogStore, logHead, standingFault, standingOf } from '#ledger';
 import {
   type Checkpoint,
@@ -71,9 +71,27 @@ export async function makeCheckpoint(store: LogStore, options: CheckpointOptions
   let signed = signCheckpoint(head, signer);
   const proofFrom = (old: number): Promise<readonly Uint8Array[]> =>
     askNodes(store, (read) => consistencyProof(old, head.size, read));
-  for (const witness of witnesses) signed = await witness.cosign(signed, head.size, proofFrom);
+  for (const witness of witnesses) {
+    try {
+      signed = await witness.cosign(signed, head.size, proofFrom);
+    } catch (error) {
+      throw await whyNotCosigned(error, store, head.size);
+    }
+  }
   for (const sink of sinks) await sink.put(signed);
   return { ...head, signed };
+}
+
+/** What a witness knows more of is missing only where the store has not got it by now: another process may have been faster. */
+async function whyNotCosigned(error: unknown, store: LogStore, size: number): Promise<unknown> {
+  if (!isAssizeError(error, 'witness_failed')) return error;
+  const { witness, recorded } = error.evidence;
+  if (typeof recorded !== 'number' || recorded <= size || (await store.logSize()) < recorded) return error;
+  return new RuntimeError(
+    'witness_failed',
+    `The witness ${witness} did not cosign: it has cosigned ${recorded} entries of this log meanwhile, which another process has brought it, and this checkpoint is of ${size}: make it again.`,
+    { evidence: error.evidence, retryable: true, cause: error },
+  );
 }
 
 /**

@@ -29,6 +29,7 @@ import {
   proveEntry,
   readCheckpoint,
   readCheckpointFile,
+  type Witness,
 } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-checkpoint-'));
@@ -513,6 +514,36 @@ describe('a witness', () => {
     await expect(witnessed(other, again.url)).rejects.toMatchObject({
       code: 'witness_failed',
       message: expect.stringContaining('422'),
+    });
+  });
+
+  test('one that another process was faster with has nothing missing, and what is missing is said to be', async () => {
+    const place = await made();
+    const { url } = await served();
+    const grow = (name: string): Promise<unknown> => {
+      const more = new ChainWriter(name).add('root', rootMembers({ n: 0 }));
+      return withStore(place.url, (store) => store.commit({ entries: [more], blobs: [] }));
+    };
+    const asking = httpWitness({ url, key: verifierKey(cosigner.name, 'cosignature', cosigner.publicKey) });
+    const overtaken: Witness = {
+      key: asking.key,
+      cosign: async (signed, size, proofFrom) => {
+        await grow('c');
+        await witnessed(place, url);
+        return asking.cosign(signed, size, proofFrom);
+      },
+    };
+    const slower = withStore(place.url, (store) => makeCheckpoint(store, { signer, witnesses: [overtaken] }));
+    await expect(slower).rejects.toMatchObject({
+      code: 'witness_failed',
+      message: expect.stringMatching(/cosigned 21 entries .* meanwhile.* of 20: make it again\.$/),
+      retryable: true,
+    });
+    expect(readCheckpoint(await witnessed(place, url), log, [cosigner]).checkpoint.size).toBe(21n);
+    sql(place, 'DELETE FROM log', 'DELETE FROM log_node', 'DELETE FROM entry WHERE position = 21');
+    await expect(witnessed(place, url)).rejects.toMatchObject({
+      code: 'witness_failed',
+      message: expect.stringContaining('the log has 20: some are missing'),
     });
   });
 

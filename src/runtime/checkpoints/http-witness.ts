@@ -54,7 +54,7 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
     key,
     cosign: async (signed, size, proofFrom) => {
       // Twice: with what it knew last, and with what it says that it knows.
-      for (const last of [false, true]) {
+      for (let tries = 0; tries < 2; tries++) {
         const { status, text } = await ask(
           formatAddCheckpoint(known, known === 0 ? [] : await proofFrom(known), signed),
         );
@@ -63,13 +63,11 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
           if (!openNote(cosigned, [key]).valid) throw failed(key, 'it answered without a cosignature that holds');
           return cosigned;
         }
-        const recorded = status === 409 && !last ? parseRecordedSize(text) : undefined;
+        const recorded = status === 409 ? parseRecordedSize(text) : undefined;
         if (recorded === undefined) throw failed(key, `it answered ${status}: ${text.trim().slice(0, 200)}`);
         if (recorded > BigInt(size)) {
-          throw failed(
-            key,
-            `it has cosigned ${recorded} entries of this log, and the log has ${size}: some are missing`,
-          );
+          const what = `it has cosigned ${recorded} entries of this log, and the log has ${size}: some are missing`;
+          throw failed(key, what, undefined, Number(recorded));
         }
         known = Number(recorded);
       }
@@ -89,9 +87,9 @@ async function readSome(answer: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function failed(key: VerifierKey, what: string, cause?: unknown): RuntimeError {
+function failed(key: VerifierKey, what: string, cause?: unknown, recorded?: number): RuntimeError {
   return new RuntimeError('witness_failed', `The witness ${key.name} did not cosign: ${what}.`, {
-    evidence: { witness: key.name },
+    evidence: { witness: key.name, ...(recorded !== undefined && { recorded }) },
     cause,
     retryable: true,
   });
