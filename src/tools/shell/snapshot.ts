@@ -208,6 +208,8 @@ export class Snapshots {
       if (!name.endsWith('.json')) continue;
       const key = name.slice(0, -'.json'.length);
       const entry = await this.#read(key);
+      // Theirs had gone before its first was written: else each of its runs would read the entries of all before it.
+      if (entry?.epoch === epoch) return;
       if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.#forget(key);
     }
   }
