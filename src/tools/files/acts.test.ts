@@ -97,6 +97,21 @@ describe('what was done at once', () => {
     expect(kept(root)).toEqual(['later.before', 'later.json']);
   });
 
+  test('was not done where a crash came while the journal was written, and nothing is left of that', async () => {
+    const root = folder({ 'a.txt': 'old' });
+    const input = { path: 'a.txt', content: 'new' };
+    const first = calling(
+      root,
+      'externalised',
+      dying((step, path) => step === 'rename' && path.endsWith('.json.new'), 'before'),
+    );
+    await expect(first.run('write', input)).rejects.toThrow(/ended/);
+    expect(kept(root)).toContainEqual(expect.stringMatching(/\.json\.new$/));
+    expect(await calling(root).ask('write', input)).toEqual({ happened: false });
+    expect(kept(root)).toEqual([]);
+    expect(listing(root)).toEqual({ 'a.txt': '644 old' });
+  });
+
   test('of which its journal is gone, is not taken for undone', async () => {
     const root = folder();
     const { run, undo } = calling(root);

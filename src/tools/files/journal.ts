@@ -83,6 +83,8 @@ export class Journal {
   /** The entry last: what has none was never kept for anything. */
   async forget(path: string, key: string): Promise<void> {
     await this.forgetKept(path, key);
+    // As a crash has left it, before it was the entry.
+    await this.#disk.remove(`${this.#entryPath(path, key)}.new`);
     await this.#disk.remove(this.#entryPath(path, key));
   }
 
