@@ -71,6 +71,7 @@ export {
   standingFault,
   standingOf,
 } from './log/index.ts';
+export type { OpenFollower } from './open-pendings.ts';
 export type { Patch } from './patch.ts';
 export { placedProvenance } from './placed-provenance.ts';
 export { saltedBy } from './references.ts';

@@ -1,12 +1,13 @@
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Chain } from './chain.ts';
 import type { PendingPayload } from './entry.ts';
 import { OpenPendings } from './open-pendings.ts';
 
-function pending(freezes: 'world' | readonly string[], effect?: string): PendingPayload {
+function pending(freezes: 'world' | readonly string[], effect?: string, expires?: string): PendingPayload {
   const proposal = { action: { name: 'act', args: {} }, delta: { effects: [{ id: effect }] } };
   const reason = effect === undefined ? 'irreversible' : 'in_doubt';
-  return { kind: 'pending_approval', reason, freezes, proposal } as never;
+  return { kind: 'pending_approval', reason, freezes, proposal, expires } as never;
 }
 
 test('the first that freezes the world, and the one about an effect, are there as long as they are open', () => {
@@ -26,6 +27,44 @@ test('the first that freezes the world, and the one about an effect, are there a
   expect([open.freezing, open.waitingFor('e'), open.size]).toEqual([undefined, undefined, 0]);
 });
 
+test('the first that has expired is there once it has, and never after it was resolved', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }), {
+        maxLength: 20,
+      }),
+      fc.array(fc.constantFrom('0', '1', '2', '3', '4', '5'), { minLength: 1 }),
+      (added, times) => {
+        const open = new OpenPendings();
+        const dueAt = (at: string) => [...open].find(([, { expires }]) => expires !== undefined && at >= expires);
+        for (const [n, { expires, gone }] of added.entries()) {
+          open.set(`${n}`, pending([], undefined, expires ?? undefined));
+          open.delete(`${gone}`);
+          const at = times[n % times.length] as string;
+          expect(open.dueAt(at)).toEqual(dueAt(at));
+        }
+        for (let due = dueAt('3'); due !== undefined; due = dueAt('3')) {
+          expect(open.dueAt('3')).toEqual(due);
+          open.delete(due[0]);
+        }
+        expect(open.dueAt('3')).toBe(undefined);
+        open.clear();
+        expect(open.dueAt('5')).toBe(undefined);
+      },
+    ),
+  );
+});
+
+test('who follows is told of what is open, and of what comes and goes', () => {
+  const open = new OpenPendings().set('a', pending([])).set('b', pending([]));
+  const told: string[] = [];
+  open.follow({ added: (id) => told.push(`+${id}`), removed: (id) => told.push(`-${id}`) });
+  open.set('c', pending([]));
+  for (const id of ['a', 'a', 'none']) open.delete(id);
+  open.clear();
+  expect(told).toEqual(['+a', '+b', '+c', '-a', '-b', '-c']);
+});
+
 test('no entry has a chain go through all that is open', () => {
   const chain = new Chain('t');
   const { open } = chain;
@@ -33,5 +72,6 @@ test('no entry has a chain go through all that is open', () => {
   const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) => vi.spyOn(open, by));
   expect(chain.frozenBy()).toBe(undefined);
   expect(open.waitingFor('e9')?.[0]).toBe('9');
+  expect(open.dueAt('9')).toBe(undefined);
   for (const look of looks) expect(look).not.toHaveBeenCalled();
 });

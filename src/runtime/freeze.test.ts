@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineDomain, escalate, pass } from '#kernel';
+import { defineDomain, escalate, overlaps, type Pattern, pass, patternFromText } from '#kernel';
+import { Chain } from '#ledger';
 import { MemoryStore } from '#stores';
 import { intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { codeOf, doctor, pendingOf } from '../../tests/support/several.ts';
+import { bindingOf, checkOthers, frozenByRules, frozenFor } from './freeze.ts';
 
 const desk = defineDomain<any, any>({
   name: 'desk',
@@ -49,6 +52,91 @@ test('while something waits, an intent that does not compile is told so in an en
   const approved = trajectory.approve(pending?.id as string, { principal: 'doc', method: 'test', override: true });
   expect(await approved).toMatchObject({ ruling: 'committed' });
   expect(trajectory.state()).toEqual({ mine: { a: 9, b: 1 }, other: 0 });
+});
+
+describe('whatever waits', () => {
+  const anyone = (who: string) => ({ action: 'set', role: { name: 'worker', params: { who } }, args: 1 });
+  const guest = { action: 'go', role: { name: 'guest', params: {} }, args: 1 };
+  const waiting = (n: number, freezes: 'world' | readonly string[], who: string, approval: object[] = []): never => {
+    const { action: name, role, args } = anyone(who);
+    return {
+      kind: 'pending_approval',
+      channel: `${n}`,
+      reason: 'irreversible',
+      freezes,
+      proposal: { action: { name, role, args }, approval, delta: { effects: [] } },
+    } as never;
+  };
+
+  test('the oldest that stops somebody is who does, as if all had been gone through', () => {
+    const place = fc.constantFrom('/mine/a', '/mine/b', '/mine/*', '/mine', '/other', '');
+    const freezes = fc.oneof(
+      { weight: 1, arbitrary: fc.constant('world' as const) },
+      { weight: 9, arbitrary: fc.array(place, { maxLength: 2 }) },
+    );
+    const who = fc.constantFrom('a', 'b', 'c');
+    const marks = fc.array(fc.record({ path: fc.constantFrom('/other', '/mine/c') }), { maxLength: 1 });
+    const step = fc.tuple(freezes, who, marks, fc.nat(15));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 10 }), fc.array(place, { maxLength: 2 }), (steps, read) => {
+        const chain = new Chain('t');
+        const reads = read.map(patternFromText);
+        for (const [n, [frozen, name, approval, gone]] of steps.entries()) {
+          chain.open.set(`${n}`, waiting(n, frozen, name, approval));
+          chain.open.delete(`${gone}`);
+          const open = [...chain.open];
+          const meets = (texts: readonly string[], others: readonly Pattern[]): boolean =>
+            texts.map(patternFromText).some((one) => others.some((other) => overlaps(one, other)));
+          const frozenIn = (of: 'world' | readonly string[]): readonly string[] => (of === 'world' ? [''] : of);
+          const changedBy = (pending: any): string[] => [
+            `/mine/${pending.proposal.action.role.params.who}`,
+            ...pending.proposal.approval.map((mark: { path: string }) => mark.path),
+          ];
+          for (const intent of [anyone('a'), anyone('b'), guest]) {
+            const { reads: seen, writes } = bindingOf(desk, intent as never) as NonNullable<
+              ReturnType<typeof bindingOf>
+            >;
+            const by = open.find(
+              ([, pending]) =>
+                pending.freezes === 'world' || meets(pending.freezes, writes) || meets(changedBy(pending), seen),
+            );
+            expect(frozenFor(chain, desk, intent as never)).toEqual(
+              by && { ruling: 'frozen', by: by[0], detail: expect.stringContaining(`(${by[0]}, by ${by[0]})`) },
+            );
+          }
+          const judged = open.find(([, pending]) => meets(changedBy(pending), reads))?.[0];
+          expect((frozenByRules(chain, desk, () => reads) as { by?: string } | undefined)?.by).toBe(judged);
+          for (const keys of [['other'], ['mine', 'a']] as const) {
+            const change = patternFromText(`/${keys.join('/')}`);
+            const other = open.find(([id, { freezes: of }]) => id !== `${n}` && meets(frozenIn(of), [change]))?.[0];
+            const check = (): void => checkOthers(chain, desk, `${n}`, [{ keys }] as never);
+            if (other === undefined) check();
+            else expect(check).toThrow(`until ${other} is`);
+          }
+        }
+      }),
+    );
+  });
+
+  test('nobody who proposes or approves has all of it gone through', () => {
+    const chain = new Chain('t');
+    const { open } = chain;
+    const rule = (): unknown[] => [
+      frozenFor(chain, desk, anyone('z') as never),
+      frozenByRules(chain, desk, () => [patternFromText('/mine/z')]),
+      checkOthers(chain, desk, '0', [{ keys: ['mine', 'z'] }] as never),
+    ];
+    rule();
+    for (let n = 0; n < 10; n++) open.set(`${n}`, waiting(n, [`/mine/${n}`], `${n}`));
+    rule();
+    const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) => vi.spyOn(open, by));
+    open.delete('5');
+    open.set('10', waiting(10, ['/mine/10'], '10'));
+    expect(rule()).toEqual([undefined, undefined, undefined]);
+    expect(frozenFor(chain, desk, anyone('10') as never)).toMatchObject({ by: '10' });
+    expect(frozenFor(chain, desk, anyone('5') as never)).toBe(undefined);
+    for (const look of looks) expect(look).not.toHaveBeenCalled();
+  });
 });
 
 describe('what a proposal changes beside its footprint', () => {

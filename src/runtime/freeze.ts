@@ -10,8 +10,17 @@ import {
   patternText,
   WHOLE_STATE,
 } from '#kernel';
-import { type Chain, ERASE_ACTION, erasureArgs, type Hash, isBlobRef, type PendingPayload } from '#ledger';
+import {
+  type Chain,
+  ERASE_ACTION,
+  erasureArgs,
+  type Hash,
+  isBlobRef,
+  type OpenFollower,
+  type PendingPayload,
+} from '#ledger';
 import { RuntimeError } from './errors.ts';
+import { PlaceIndex } from './place-index.ts';
 import type { Ruling } from './ruling.ts';
 
 /**
@@ -24,32 +33,104 @@ interface Freeze {
   readonly changing: readonly Pattern[];
 }
 
+interface Held extends Freeze {
+  readonly by: Hash;
+  readonly pending: PendingPayload;
+  /** The older one has the lower. */
+  readonly n: number;
+}
+
+/** What is open, by the places that it freezes and changes: however much waits, nobody who proposes has all of it gone through. */
+class Freezes implements OpenFollower {
+  readonly domain: Domain;
+  readonly #held: Map<Hash, Held> = new Map();
+  readonly #frozen: PlaceIndex<Held> = new PlaceIndex();
+  readonly #changing: PlaceIndex<Held> = new PlaceIndex();
+  /** Nobody has asked since. */
+  readonly #fresh: Map<Hash, PendingPayload> = new Map();
+  #count = 0;
+
+  constructor(domain: Domain) {
+    this.domain = domain;
+  }
+
+  added(id: Hash, pending: PendingPayload): void {
+    this.#fresh.set(id, pending);
+  }
+
+  removed(id: Hash): void {
+    this.#fresh.delete(id);
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#held.delete(id);
+    for (const pattern of held.frozen) this.#frozen.remove(pattern, held);
+    for (const pattern of held.changing) this.#changing.remove(pattern, held);
+  }
+
+  /** The oldest that freezes one of these writes, or would change one of these reads, but for one of them. */
+  first(writes: readonly Pattern[], reads: readonly Pattern[], but?: Hash): Held | undefined {
+    this.#placeFresh();
+    let first: Held | undefined;
+    const look = (held: Held): void => {
+      if (held.by !== but && (first === undefined || held.n < first.n)) first = held;
+    };
+    for (const pattern of writes) this.#frozen.match(pattern, look);
+    for (const pattern of reads) this.#changing.match(pattern, look);
+    return first;
+  }
+
+  /** One that is open. */
+  of(id: Hash): Held | undefined {
+    this.#placeFresh();
+    return this.#held.get(id);
+  }
+
+  #placeFresh(): void {
+    for (const [by, pending] of this.#fresh) {
+      const held = { ...freezeOf(this.domain, pending), by, pending, n: this.#count++ };
+      this.#held.set(by, held);
+      for (const pattern of held.frozen) this.#frozen.add(pattern, held);
+      for (const pattern of held.changing) this.#changing.add(pattern, held);
+      this.#fresh.delete(by);
+    }
+  }
+}
+
+const followed: WeakMap<Chain['open'], Freezes> = new WeakMap();
+
+function freezesOf({ open }: Chain, domain: Domain): Freezes {
+  const before = followed.get(open);
+  if (before?.domain === domain) return before;
+  const freezes = new Freezes(domain);
+  open.follow(freezes);
+  followed.set(open, freezes);
+  return freezes;
+}
+
 /** The answer to an intent that an open approval stops, as far as footprints say; undefined when nothing does. */
 export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const { reads, writes } = touchedBy(domain, intent);
-  for (const [by, pending] of chain.open) {
-    if (pending.freezes === 'world')
-      return { ruling: 'frozen', by, detail: `the world is frozen ${until(by, pending)}` };
-    const { frozen, changing } = freezeOf(domain, pending);
-    // Not why, and of the places only what who asks here may touch: what waits may be about what they are not to see.
-    const met =
-      writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
-    if (met !== undefined)
-      return { ruling: 'frozen', by, detail: `${patternText(met)} is frozen ${until(by, pending)}` };
-  }
-  return undefined;
+  const freezes = freezesOf(chain, domain);
+  const first = freezes.first(writes, reads);
+  const world = chain.open.freezing === undefined ? undefined : freezes.of(chain.open.freezing);
+  if (world !== undefined && (first === undefined || world.n <= first.n))
+    return { ruling: 'frozen', by: world.by, detail: `the world is frozen ${until(world.by, world.pending)}` };
+  if (first === undefined) return undefined;
+  const { by, pending, frozen, changing } = first;
+  // Not why, and of the places only what who asks here may touch: what waits may be about what they are not to see.
+  const met =
+    writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
+  return { ruling: 'frozen', by, detail: `${patternText(met as Pattern)} is frozen ${until(by, pending)}` };
 }
 
 /** The same by what the rules read, which is known once it is judged. `judgedBy` is asked only where something waits. */
 export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
-  const read = judgedBy();
-  for (const [by, pending] of chain.open) {
-    if (read.some((pattern) => meetsAny(pattern, freezeOf(domain, pending).changing)))
-      return { ruling: 'frozen', by, detail: `what a rule judges it by is frozen ${until(by, pending)}` };
-  }
-  return undefined;
+  const first = freezesOf(chain, domain).first([], judgedBy());
+  if (first === undefined) return undefined;
+  const { by, pending } = first;
+  return { ruling: 'frozen', by, detail: `what a rule judges it by is frozen ${until(by, pending)}` };
 }
 
 function until(by: Hash, { channel }: PendingPayload): string {
@@ -64,19 +145,19 @@ function until(by: Hash, { channel }: PendingPayload): string {
  *
  * @throws RuntimeError `frozen`
  */
-export function checkOthers({ open }: Chain, domain: Domain, id: Hash, changes: readonly Change[]): void {
-  for (const [by, pending] of open) {
-    if (by === id) continue;
-    const { frozen } = freezeOf(domain, pending);
-    const change = changes.find(({ keys }) => meetsAny({ segments: keys, append: false }, frozen));
-    if (change === undefined) continue;
-    const path = toPointer(change.keys);
-    throw new RuntimeError(
-      'frozen',
-      `This approval would change ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
-      { evidence: { by, path }, retryable: true },
-    );
-  }
+export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: readonly Change[]): void {
+  const changed = changes.map(({ keys }) => ({ segments: keys, append: false }));
+  const first = freezesOf(chain, domain).first(changed, [], id);
+  if (first === undefined) return;
+  const { by, pending, frozen } = first;
+  const path = toPointer(
+    (changed.find((pattern) => meetsAny(pattern, frozen)) as { segments: readonly string[] }).segments,
+  );
+  throw new RuntimeError(
+    'frozen',
+    `This approval would change ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
+    { evidence: { by, path }, retryable: true },
+  );
 }
 
 function meetsAny(pattern: Pattern, others: readonly Pattern[]): boolean {

@@ -282,10 +282,8 @@ export class Resolutions {
     const { chain } = this.#writer.parts;
     if (chain.open.size === 0) return undefined;
     const at = this.#writer.now();
-    for (const [id, pending] of chain.open) {
-      if (pending.expires !== undefined && at >= pending.expires) return { id, pending, at };
-    }
-    return undefined;
+    const [id, pending] = chain.open.dueAt(at) ?? [];
+    return id === undefined || pending === undefined ? undefined : { id, pending, at };
   }
 
   /** Records what has expired, until memory turns out to be behind. */

@@ -1,0 +1,72 @@
+import type { Pattern } from '#kernel';
+
+type Segment = Pattern['segments'][number];
+
+interface Node<T> {
+  readonly values: Set<T>;
+  readonly below: Map<Segment, Node<T>>;
+  /** The one of `below` that is under a star. */
+  star: Node<T> | undefined;
+}
+
+/**
+ * Finds, for a pattern, the values whose pattern overlaps it (`overlaps`). Cost follows the depth of the pattern and the number of
+ * matches, never the number of values.
+ */
+export class PlaceIndex<T> {
+  readonly #root: Node<T> = node();
+
+  add({ segments }: Pattern, value: T): void {
+    let here = this.#root;
+    for (const segment of segments) {
+      let next = here.below.get(segment);
+      if (next === undefined) {
+        next = node();
+        here.below.set(segment, next);
+        if (typeof segment !== 'string') here.star = next;
+      }
+      here = next;
+    }
+    here.values.add(value);
+  }
+
+  /** From exactly that pattern; empty branches go. */
+  remove({ segments }: Pattern, value: T): void {
+    const trail: Node<T>[] = [this.#root];
+    for (const segment of segments) {
+      const next = trail.at(-1)?.below.get(segment);
+      if (next === undefined) return;
+      trail.push(next);
+    }
+    trail.at(-1)?.values.delete(value);
+    for (let n = segments.length; n > 0; n--) {
+      const { values, below } = trail[n] as Node<T>;
+      if (values.size > 0 || below.size > 0) return;
+      const [above, segment] = [trail[n - 1] as Node<T>, segments[n - 1] as Segment];
+      above.below.delete(segment);
+      if (typeof segment !== 'string') above.star = undefined;
+    }
+  }
+
+  /** Every value that meets the pattern is given to `found`, at least once. */
+  match({ segments }: Pattern, found: (value: T) => void): void {
+    walk(this.#root, segments, 0, found);
+  }
+}
+
+function node<T>(): Node<T> {
+  return { values: new Set(), below: new Map(), star: undefined };
+}
+
+function walk<T>(here: Node<T>, segments: readonly Segment[], depth: number, found: (value: T) => void): void {
+  for (const value of here.values) found(value);
+  const segment = segments[depth];
+  if (typeof segment !== 'string') {
+    // Behind the pattern's end, or under its star, all is met.
+    for (const next of here.below.values()) walk(next, segments, depth + 1, found);
+    return;
+  }
+  const named = here.below.get(segment);
+  if (named !== undefined) walk(named, segments, depth + 1, found);
+  if (here.star !== undefined) walk(here.star, segments, depth + 1, found);
+}
