@@ -17,7 +17,7 @@ const FACTS = 100_000;
 const VERSIONS = 1_000;
 /** So many callers wait together. */
 const GROUPS: readonly number[] = [16, 256];
-/** Contradictions a second that are asked for, in groups as large as there is any use for. */
+/** Contradictions a second that are asked for, of the larger groups. */
 const GOAL = 10_000;
 const READS = 4_000;
 /** Reads of one kind in a row. */

@@ -164,17 +164,9 @@ function meetsAny(pattern: Pattern, others: readonly Pattern[]): boolean {
   return others.some((other) => overlaps(other, pattern));
 }
 
-/** By the entry's payload, which stays one object while it is open. */
-const known: WeakMap<PendingPayload, Freeze> = new WeakMap();
-
 function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
-  let freeze = known.get(pending);
-  if (freeze === undefined) {
-    const frozen = frozenPatterns(pending.freezes);
-    freeze = { frozen, changing: changingOf(domain, pending) ?? frozen };
-    known.set(pending, freeze);
-  }
-  return freeze;
+  const frozen = frozenPatterns(pending.freezes);
+  return { frozen, changing: changingOf(domain, pending) ?? frozen };
 }
 
 export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pattern[] {

@@ -11,7 +11,7 @@ interface Node<T> {
 
 /**
  * Finds, for a pattern, the values whose pattern overlaps it (`overlaps`). Cost follows the depth of the pattern and the number of
- * matches, never the number of values.
+ * matches, never the number of values. The trie of scopes (`effects/scope-trie.ts`) can't have them: a member of a state may be called `*`.
  */
 export class PlaceIndex<T> {
   readonly #root: Node<T> = node();

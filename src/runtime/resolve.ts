@@ -282,8 +282,8 @@ export class Resolutions {
     const { chain } = this.#writer.parts;
     if (chain.open.size === 0) return undefined;
     const at = this.#writer.now();
-    const [id, pending] = chain.open.dueAt(at) ?? [];
-    return id === undefined || pending === undefined ? undefined : { id, pending, at };
+    const found = chain.open.dueAt(at);
+    return found && { id: found[0], pending: found[1], at };
   }
 
   /** Records what has expired, until memory turns out to be behind. */
