@@ -23,8 +23,9 @@ const CALLERS = 16;
 /** Recalls of one kind in a row. */
 const RECALLS = 500;
 const SAMPLES = 300;
-/** Contradictions before that, so that it is the compiled program that is measured. */
+/** Contradictions before that, so that it is the compiled program that is measured: of these wards, and before them of one that never syncs. */
 const WARM_UP = 4_000;
+const UNSYNCED = 30_000;
 /** And so long, where many are said at once. */
 const WARM_MS = 5_000;
 
@@ -32,6 +33,7 @@ export async function memoryBench(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   try {
     const url = (name: string): string => `sqlite:${join(folder, `${name}.db`)}`;
+    await warmUp(url('unsynced'));
     const small = await openWard(url('small'), { facts: SMALL });
     const large = await openWard(url('large'), { facts: LARGE });
     const results = [
@@ -53,6 +55,12 @@ export async function memoryBench(): Promise<BenchResult[]> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function warmUp(url: string): Promise<void> {
+  const { memories, facts, close } = await openWard(url, { facts: SMALL, durability: 'off' });
+  for (let n = 0; n < UNSYNCED; n++) await believed(memories[0].assert(said(n % facts, `again ${n}`)));
+  await close();
 }
 
 /** In turns, so that each is measured on the same disk in the same state. */

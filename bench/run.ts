@@ -22,7 +22,10 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => (await import('./opening.ts')).openingBench(),
   million: async () => (await import('./million.ts')).millionBench(),
-  facts: async () => (await import('./facts.ts')).factsBench(),
+  facts: async () => [
+    ...(await (await import('./facts.ts')).factsBench()),
+    ...(await (await import('./facts-postgres.ts')).factsOnPostgres()),
+  ],
   log: async () => (await import('./log.ts')).logBench(),
   memory: async () => [
     ...(await (await import('./memory.ts')).memoryBench()),

@@ -1,0 +1,91 @@
+/**
+ * A contradiction resolved at the store on PostgreSQL, by one caller: the partition is read, the operator decides, and the change is committed,
+ * with few facts and with many, in turns with a loop that waits for the server as often and commits as much text. What it takes by the whole way, through a proposal, is
+ * in `memory-postgres.ts`.
+ */
+import { openStore } from 'assize';
+import type { Store } from 'assize/stores';
+import { Client } from 'pg';
+import { whyNoServer } from '../tests/support/postgres/binaries.ts';
+import { PostgresServer } from '../tests/support/postgres/server.ts';
+import { contradict, firstSaid, inTurn, textOf } from './facts.ts';
+import { type BenchResult, formatTable, percentile } from './measure.ts';
+
+const SIZES: readonly [few: number, many: number] = [300, 100_000];
+/** Facts of one commit, before anything is measured. */
+const BATCH = 1_000;
+const SAMPLES = 300;
+/** Before that, so that it is the compiled program that is measured, and the statements that the server has planned. */
+const WARM = 2_000;
+const GOAL_US = 1_500;
+
+export async function factsOnPostgres(): Promise<BenchResult[]> {
+  const reason = whyNoServer();
+  if (reason !== undefined) {
+    console.error(`PostgreSQL is left out: ${reason}.`);
+    return [];
+  }
+  const server = await PostgresServer.start();
+  try {
+    const base = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
+    const client = new Client({ connectionString: base });
+    await client.connect();
+    const stores: Store[] = [];
+    try {
+      for (const facts of SIZES) {
+        const store = await openStore(`${base}?schema=facts_${facts}`);
+        stores.push(store);
+        for (let from = 0; from < facts; from += BATCH) await firstSaid(store, from, Math.min(facts, from + BATCH));
+      }
+      return await inTurns(client, stores);
+    } finally {
+      for (const store of stores) await store.close();
+      await client.end();
+    }
+  } finally {
+    await server.remove();
+  }
+}
+
+/** In turns, so that each is measured on the same server in the same state. */
+async function inTurns(client: Client, stores: readonly Store[]): Promise<BenchResult[]> {
+  await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
+  const insert = { name: 'insert', text: 'INSERT INTO bare (text) VALUES ($1)', values: [textOf(2)] };
+  const select = { name: 'select', text: 'SELECT n FROM bare WHERE n = $1', values: [1] };
+  const steps = [
+    async () => {
+      await client.query(select);
+      await client.query(insert);
+    },
+    ...stores.map((store, i) => (n: number) => contradict(store, inTurn(n, SIZES[i]!))),
+  ];
+  const times: number[][] = steps.map(() => []);
+  for (let n = 0; n < SAMPLES + WARM; n++) {
+    for (const [i, step] of steps.entries()) {
+      const start = performance.now();
+      await step(n);
+      if (n >= WARM) times[i]!.push((performance.now() - start) * 1_000);
+    }
+  }
+  const [base, few, many] = times.map((each) => percentile(each, 50)) as [number, number, number];
+  const result = (facts: number, value: number): BenchResult => ({
+    name: `PostgreSQL: a contradiction resolved at the store, one caller, durable, ${facts} facts: p50`,
+    value,
+    unit: 'µs',
+    baseline: { name: 'two bare round trips, one of them a commit', value: base },
+    ratio: value / base,
+    goal: { max: GOAL_US },
+  });
+  return [
+    result(SIZES[0], few),
+    result(SIZES[1], many),
+    {
+      name: `PostgreSQL: a contradiction resolved at the store: ${SIZES[1]} facts, of ${SIZES[0]}`,
+      value: many / few,
+      unit: '',
+      goal: { max: 2 },
+    },
+  ];
+}
+
+if (import.meta.main) console.log(formatTable(await factsOnPostgres()));
