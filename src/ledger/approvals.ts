@@ -17,6 +17,9 @@ export function approvalsOf({ approvals, approved_by }: PendingPayload): {
   return { needed: approvals ?? 1, given: approved_by ?? [] };
 }
 
+/** Longest name of one of several who decide, in UTF-16 units: to compose a text takes the square of its length, where it is made for that. */
+const NAME_MAX = 512;
+
 /** Whether two names are one person's: in whichever form of Unicode they are written. */
 export function isSamePrincipal(one: string, other: string): boolean {
   return one.normalize('NFC') === other.normalize('NFC');
@@ -56,7 +59,11 @@ function hasAllBroken(overridden: readonly VectorItem[], vector: readonly Vector
 }
 
 function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {
-  return earlier.some((one) => isSamePrincipal(one.principal, principal)) ? 'one person approves it twice' : undefined;
+  if (earlier.length === 0) return undefined;
+  const names = earlier.map((one) => one.principal);
+  if ([principal, ...names].some(({ length }) => length > NAME_MAX))
+    return `one of several who approve has a name of more than ${NAME_MAX} UTF-16 units`;
+  return names.some((name) => isSamePrincipal(name, principal)) ? 'one person approves it twice' : undefined;
 }
 
 /** All that is the same until the last approval. */

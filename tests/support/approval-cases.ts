@@ -74,6 +74,7 @@ export function approvalCases(): ErasureCase[] {
   const started = (rest: Members = {}): Case => new Case(3, rest).step([A]);
   const composed = { ...A, principal: 'dr-\u00e9' };
   const decomposed = { ...A, principal: 'dr-e\u0301' };
+  const named = (length: number): CounselorRecord => ({ ...A, principal: '\u{1f9d1}'.repeat(length / 2) });
   return [
     valid('three approvals, and work goes on', started().step([A, B]).commit(C).other()),
     valid('eight approvals are asked for', new Case(8)),
@@ -102,6 +103,11 @@ export function approvalCases(): ErasureCase[] {
       3,
       new Case(3).step([composed]).step([composed, decomposed]),
     ),
+    valid('a name of 512 UTF-16 units', new Case(2).step([named(512)]).commit(A)),
+    broken('the second name is longer', 3, new Case(2).step([A]).commit(named(514))),
+    broken('the first name is longer', 3, new Case(2).step([named(514)]).commit(A)),
+    broken('a longer name before the last', 3, new Case(3).step([A]).step([A, named(514)])),
+    valid('a longer name, of who decides alone', new Case(1).commit(named(514))),
     broken('one of another channel', 2, new Case().step([{ ...A, as: 'clerk' }])),
     broken('after it expired', 2, new Case(3, { expires: second(2) }).step([A])),
     broken('the last one overrides alone', 3, new Case(2).step([A]).commit(over(B))),

@@ -213,7 +213,12 @@ def is_instant(text: str) -> bool:
 
 def is_name(v: Any) -> bool:
     """A text of 1 to 512 UTF-16 units, as writs have them."""
-    return type(v) is str and 1 <= len(v.encode("utf-16-le")) // 2 <= 512
+    return type(v) is str and 1 <= units(v) <= 512
+
+
+def units(text: str) -> int:
+    """UTF-16 code units."""
+    return len(text.encode("utf-16-le")) // 2
 
 
 def is_reference_like(v: Any) -> bool:
@@ -874,8 +879,11 @@ class Chain:
         must(pending.expires is None or p["at"] < pending.expires, "the pending has expired")
 
     def check_another(self, pending: Pending, counselor: Dict[str, Any]) -> None:
-        names = [unicodedata.normalize("NFC", c["principal"]) for c in [*pending.given, counselor]]
-        must(len(set(names)) == len(names), "one person approves it twice")
+        names = [c["principal"] for c in [*pending.given, counselor]]
+        if len(names) > 1:
+            must(all(units(name) <= 512 for name in names), "somebody who approves has too long a name")
+            composed = {unicodedata.normalize("NFC", name) for name in names}
+            must(len(composed) == len(names), "one person approves it twice")
 
     def check_commit(self, id: str, p: Dict[str, Any]) -> None:
         must(p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
