@@ -27,7 +27,7 @@ test('the first that freezes the world, and the one about an effect, are there a
   expect([open.freezing, open.waitingFor('e'), open.size]).toEqual([undefined, undefined, 0]);
 });
 
-test('the first that has expired is there once it has, and never after it was resolved', () => {
+test('the one that expired first is there once it has, and never after it was resolved', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }), {
@@ -36,7 +36,10 @@ test('the first that has expired is there once it has, and never after it was re
       fc.array(fc.constantFrom('0', '1', '2', '3', '4', '5'), { minLength: 1 }),
       (added, times) => {
         const open = new OpenPendings();
-        const dueAt = (at: string) => [...open].find(([, { expires }]) => expires !== undefined && at >= expires);
+        const dueAt = (at: string) =>
+          [...open]
+            .filter(([, { expires }]) => expires !== undefined && at >= expires)
+            .sort(([, one], [, other]) => one.expires!.localeCompare(other.expires!))[0];
         for (const [n, { expires, gone }] of added.entries()) {
           open.set(`${n}`, pending([], undefined, expires ?? undefined));
           open.delete(`${gone}`);
@@ -50,6 +53,29 @@ test('the first that has expired is there once it has, and never after it was re
         expect(open.dueAt('3')).toBe(undefined);
         open.clear();
         expect(open.dueAt('5')).toBe(undefined);
+      },
+    ),
+  );
+});
+
+test('the one that waits in the place of another is there as long as it is open', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ resolves: fc.option(fc.nat(9)), gone: fc.nat(20) }), { maxLength: 20 }),
+      (added) => {
+        const open = new OpenPendings();
+        const places = new Set<number>();
+        for (const [n, { resolves, gone }] of added.entries()) {
+          // Two are never in one place.
+          const place = resolves === null || places.has(resolves) ? undefined : resolves;
+          if (place !== undefined) places.add(place);
+          open.set(`${n}`, { ...pending([]), ...(place !== undefined && { resolves: `${place}` }) });
+          open.delete(`${gone}`);
+          for (let id = 0; id < 10; id++)
+            expect(open.inPlaceOf(`${id}`)).toEqual([...open].find(([, { resolves }]) => resolves === `${id}`));
+        }
+        open.clear();
+        expect(open.inPlaceOf('0')).toBe(undefined);
       },
     ),
   );

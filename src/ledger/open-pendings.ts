@@ -16,10 +16,12 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
   readonly #freezing: Set<Hash> = new Set();
   /** Those that are about an effect, by the id of that. */
   readonly #waiting: Map<Hash, Hash> = new Map();
-  /** When they expire, of those that do. */
-  readonly #expiring: Map<Hash, Instant> = new Map();
-  /** None of them expires before. */
-  #soonest: Instant | undefined;
+  /** Those in whose place another one waits, as one more person has approved, with that. */
+  readonly #next: Map<Hash, Hash> = new Map();
+  /** Those that expire, the soonest first, and of one instant in the order in which they came. */
+  readonly #expiring: Expiring[] = [];
+  #came = 0;
+  readonly #expiringById: Map<Hash, Expiring> = new Map();
   #follower: OpenFollower | undefined;
 
   /** The first that freezes the whole world. */
@@ -34,16 +36,17 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
     return id === undefined ? undefined : [id, this.get(id) as EffectPendingPayload];
   }
 
-  /** The first that has expired by then. They are gone through only where one may have. */
+  /** The one that waits in the place of another, by the id of that. */
+  inPlaceOf(id: Hash): readonly [Hash, PendingPayload] | undefined {
+    const next = this.#next.get(id);
+    return next === undefined ? undefined : [next, this.get(next) as PendingPayload];
+  }
+
+  /** Of those that have expired by then, the one that did so first. */
   dueAt(at: Instant): readonly [Hash, PendingPayload] | undefined {
-    if (this.#soonest === undefined || at < this.#soonest) return undefined;
-    let soonest: Instant | undefined;
-    for (const [id, expires] of this.#expiring) {
-      if (at >= expires) return [id, this.get(id) as PendingPayload];
-      if (soonest === undefined || expires < soonest) soonest = expires;
-    }
-    this.#soonest = soonest;
-    return undefined;
+    const [soonest] = this.#expiring;
+    if (soonest === undefined || at < soonest.expires) return undefined;
+    return [soonest.id, this.get(soonest.id) as PendingPayload];
   }
 
   /** From now on, one at a time. It is told of what is open already, first. */
@@ -53,13 +56,16 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
   }
 
   override set(id: Hash, pending: PendingPayload): this {
+    this.delete(id);
     super.set(id, pending);
     if (pending.freezes === 'world') this.#freezing.add(id);
     if (isEffectPending(pending)) this.#waiting.set(waitingEffectOf(pending).id, id);
-    const { expires } = pending;
+    const { expires, resolves } = pending;
+    if (resolves !== undefined) this.#next.set(resolves, id);
     if (expires !== undefined) {
-      this.#expiring.set(id, expires);
-      if (this.#soonest === undefined || expires < this.#soonest) this.#soonest = expires;
+      const expiring = { expires, came: this.#came++, id };
+      this.#expiring.splice(placeOf(expiring, this.#expiring), 0, expiring);
+      this.#expiringById.set(id, expiring);
     }
     this.#follower?.added(id, pending);
     return this;
@@ -70,7 +76,10 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
     if (pending === undefined) return false;
     this.#freezing.delete(id);
     if (isEffectPending(pending)) this.#waiting.delete(waitingEffectOf(pending).id);
-    this.#expiring.delete(id);
+    if (pending.resolves !== undefined) this.#next.delete(pending.resolves);
+    const expiring = this.#expiringById.get(id);
+    if (expiring !== undefined) this.#expiring.splice(placeOf(expiring, this.#expiring), 1);
+    this.#expiringById.delete(id);
     this.#follower?.removed(id);
     return super.delete(id);
   }
@@ -79,8 +88,27 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
     for (const id of this.keys()) this.#follower?.removed(id);
     this.#freezing.clear();
     this.#waiting.clear();
-    this.#expiring.clear();
-    this.#soonest = undefined;
+    this.#next.clear();
+    this.#expiring.length = 0;
+    this.#expiringById.clear();
     super.clear();
   }
+}
+
+interface Expiring {
+  readonly expires: Instant;
+  readonly came: number;
+  readonly id: Hash;
+}
+
+/** Where it stands, or is to stand. */
+function placeOf({ expires, came }: Expiring, inOrder: readonly Expiring[]): number {
+  let [low, high] = [0, inOrder.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = inOrder[middle]!;
+    if (other.expires < expires || (other.expires === expires && other.came < came)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

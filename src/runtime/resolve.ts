@@ -362,8 +362,8 @@ export class Resolutions {
     const { id: trajectoryId, around } = this.#writer;
     for (let id = pendingId; ; ) {
       const { chain, ruled } = this.#writer.parts;
-      const [now, waits] = [...chain.open].find(([, { resolves }]) => resolves === id) ?? [];
-      if (now !== undefined) return { now, approvals: waits?.approvals ?? 1 };
+      const next = chain.open.inPlaceOf(id);
+      if (next !== undefined) return { now: next[0], approvals: next[1].approvals ?? 1 };
       const seq = ruled.seqOf(id);
       const [row] = seq === undefined ? [] : await around.store.entries(trajectoryId, { from: seq, limit: 1 });
       const payload = row === undefined ? undefined : readRow(row).payload;
