@@ -50,7 +50,8 @@ export type LogRecord =
   | { readonly is: 'aborting'; readonly cause: string; readonly entry?: Hash }
   /** More is claimed. Where that is the transaction's first record, it was claimed before anything was done there. */
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
-  | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef }
+  /** `too_long`: it has answered more than is kept, so that there is no result, though there was one. */
+  | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef; readonly too_long?: true }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
   /** `differs`: what the body was told that it answers, and what it would have answered, where that is why. */
   | { readonly is: 'failed'; readonly n: number; readonly final?: true; readonly differs?: BlobRef }
@@ -101,6 +102,8 @@ export interface EffectPayload {
 /** An effect as far as the log tells. */
 export interface KnownEffect extends LoggedEffect {
   readonly result?: BlobRef;
+  /** It has answered more than is kept. */
+  readonly isTooLong?: boolean;
   /** What its compensation could not take back. */
   readonly residue?: BlobRef;
   /** The salted text of what its body was told and of what it would have answered since, as `told` and `answer`; nothing was done then. */
@@ -276,6 +279,7 @@ function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect
   switch (record.is) {
     case 'executed':
     case 'applied':
+      if (record.too_long === true) return { isTooLong: true };
       return record.result === undefined ? {} : { result: record.result };
     case 'undone':
       return record.residue === undefined ? {} : { residue: record.residue };

@@ -18,6 +18,8 @@ export interface EffectAnswer {
    * says that it was applied.
    */
   readonly answer?: Json;
+  /** It has answered more than is kept. */
+  readonly isTooLong?: true;
 }
 
 /** What is asked for answers. */
@@ -53,7 +55,7 @@ export async function awaitedAnswers(
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
 
-interface Known extends Pick<KnownEffect, 'tool' | 'key' | 'result'> {
+interface Known extends Pick<KnownEffect, 'tool' | 'key' | 'result' | 'isTooLong'> {
   readonly phase: EffectPhase;
 }
 
@@ -80,7 +82,8 @@ async function knownEffect(id: Hash, store: EffectStore): Promise<Known> {
   return { ...effects[place.n]!, phase: state.effects[place.n]!.phase };
 }
 
-async function answerOf({ key: id, tool, phase, result }: Known, store: LedgerStore): Promise<EffectAnswer> {
+async function answerOf({ key: id, tool, phase, result, isTooLong }: Known, store: LedgerStore): Promise<EffectAnswer> {
+  if (isTooLong === true) return { id, tool, phase, isTooLong };
   if (result === undefined) return { id, tool, phase };
   const answer = await readSalted((hash) => store.blob(hash), result);
   return { id, tool, phase, answer: answer ?? { $erased: result.$blob } };

@@ -24,7 +24,8 @@ interface Touching {
 /** A call that acted at once, and the key under which it would be made again. */
 interface Acted extends Touching {
   readonly n: number;
-  readonly answer: Json;
+  /** Undefined where it was too long, which the body was told. */
+  readonly answer: Json | undefined;
   readonly next: string;
 }
 

@@ -1,6 +1,7 @@
 import { copyJson, type Json } from '#canon';
 import { DidNothing, isLeft, type LogRecord, type Undone } from '#effects';
 import type { BlobRef } from '#ledger';
+import { LONG } from './answer-size.ts';
 import { DUE, type How, isToldFirst, residueOf } from './called.ts';
 import type { Calls } from './calls.ts';
 
@@ -24,9 +25,9 @@ export async function makeTogether(calls: Calls, ns: readonly number[], how: How
     for (const n of ns) await calls.leave(n, { is: 'in_doubt', n });
     return true;
   }
-  const stays = how === 'call' ? undefined : ns.find((n) => calls.specOf(n).compensate === undefined);
+  const stays = how === 'call' ? undefined : ns.find((n) => calls.whyItStays(n) !== undefined);
   if (stays !== undefined) {
-    await calls.leave(stays, { is: 'unresolved', n: stays, why: 'no_compensate' });
+    await calls.leave(stays, { is: 'unresolved', n: stays, why: calls.whyItStays(stays)! });
     return true;
   }
   try {
@@ -65,7 +66,7 @@ async function callAll(calls: Calls, ns: readonly number[], how: How): Promise<r
     const made = ns.map((n, i) => {
       const { key, input, told, answer = null } = calls.effects[n]!;
       const part = { part: parts[i]!.part, input: copyJson(input as Json), call: { key, signal, epoch: calls.epoch } };
-      if (how === 'undo') return { ...part, result: copyJson(answer) };
+      if (how === 'undo') return { ...part, result: copyJson(answer, LONG) };
       return told === undefined ? part : { ...part, told: copyJson(told) };
     });
     const answers =

@@ -13,6 +13,7 @@ import {
 import type { BlobRef, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept, saltsAt } from '../kept.ts';
+import { keepable, LONG, longer } from './answer-size.ts';
 import { afterMsOf, wishedPauseMs } from './between-tries.ts';
 import { type Called, type How, isToldFirst, requireTold, residueOf, unheardResidue } from './called.ts';
 import { makeTogether, withIt } from './calls-together.ts';
@@ -105,8 +106,9 @@ export class Calls {
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
     const { input, answer = null } = effect;
-    if (how === 'undo' && spec.compensate === undefined) {
-      await this.leave(n, { is: 'unresolved', n, why: 'no_compensate' });
+    const stays = how === 'undo' ? this.whyItStays(n) : undefined;
+    if (stays !== undefined) {
+      await this.leave(n, { is: 'unresolved', n, why: stays });
       return true;
     }
     try {
@@ -116,7 +118,7 @@ export class Calls {
         this.answered(n, (result ?? null) as Json);
       } else {
         const undone = await this.#bounded(effect, (call) =>
-          spec.compensate!(copyJson(input as Json), copyJson(answer), call),
+          spec.compensate!(copyJson(input as Json), copyJson(answer, LONG), call),
         );
         const residue = residueOf(effect.tool, undone);
         this.undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
@@ -228,18 +230,39 @@ export class Calls {
     const answer = effect.result === undefined ? null : await this.#read(effect.result);
     if (answer === undefined) return false;
     const { input, told } = payload;
-    this.effects[n] = { ...effect, input, answer, ...(told === undefined ? {} : { told }) };
+    const known = effect.isTooLong === true ? {} : { answer };
+    this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { told }) };
     return true;
+  }
+
+  /** Why it can't be undone by its tool, as a code, or undefined. What undoes it is never given another answer than there was. */
+  whyItStays(n: number): 'no_compensate' | 'answer_too_long' | undefined {
+    if (this.specOf(n).compensate === undefined) return 'no_compensate';
+    const { isTooLong, answer } = this.effects[n]!;
+    return isTooLong === true && answer === undefined ? 'answer_too_long' : undefined;
   }
 
   answered(n: number, result: Json): void {
     const is = this.log.state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    // First: an answer that can't be kept is none. A copy: its tool may go on with what it has given.
-    const answer = copyJson(result, { foreign: true });
+    // First: an answer that is no JSON is none. A copy: its tool may go on with what it has given.
+    const answer = keepable(result);
+    if (answer === undefined) {
+      this.#answeredTooMuch(n, is, result);
+      return;
+    }
     const ref = answer === null ? undefined : this.kept(n, answer);
     const effect = { ...this.effects[n]!, answer, lost: 0, isOpen: false };
     this.effects[n] = ref === undefined ? effect : { ...effect, result: ref };
     this.log.later(ref === undefined ? { is, n } : { is, n, result: ref });
+  }
+
+  /** It was done, and nobody need ask for it again. What undoes it has the answer as long as this process lives. */
+  #answeredTooMuch(n: number, is: 'executed' | 'applied', result: Json): void {
+    const change: Partial<Called> = { isTooLong: true, lost: 0, isOpen: false };
+    const { compensate } = this.specOf(n);
+    const answer = compensate === undefined ? undefined : longer(result);
+    this.change(n, answer === undefined ? change : { ...change, answer });
+    this.log.later({ is, n, too_long: true });
   }
 
   undone(n: number, residue: Json | undefined): void {

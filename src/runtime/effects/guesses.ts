@@ -1,5 +1,6 @@
-import { copyJson, type Json, plainText } from '#canon';
+import { type Json, plainText } from '#canon';
 import { type Claim, conflicts, EffectError, type Tool } from '#effects';
+import { answerOf } from './answer-size.ts';
 import type { Attempt } from './attempt.ts';
 import type { Look } from './claims.ts';
 import { inTime } from './time-limit.ts';
@@ -39,7 +40,7 @@ export class Guesses {
    */
   async read(tool: Tool, claims: readonly Claim[], read: () => unknown, look: Look | undefined): Promise<Json> {
     const { isOptimistic, signal } = this.#attempt.asking;
-    const reading = async (): Promise<Json> => copyJson((await inTime(signal, read)) ?? null, { foreign: true });
+    const reading = async (): Promise<Json> => answerOf(tool.name, await inTime(signal, read));
     const value = await reading();
     look?.check();
     if (isOptimistic) this.#all = [...this.#all, { tool, claims, read: reading, value }];

@@ -24,6 +24,7 @@ import type { EffectStore, Hash } from '#ledger';
 import type { Ruling } from '../ruling.ts';
 import type { UndoneBy } from './acting.ts';
 import { type AfterCrash, afterCrash } from './after-crash.ts';
+import { tooLong } from './answer-size.ts';
 import { blobsOf, calledOf, type Prepared } from './called.ts';
 import { type CallPorts, Calls } from './calls.ts';
 import type { EffectLeft } from './effect-entries.ts';
@@ -156,15 +157,18 @@ export class Run implements Reserving {
   }
 
   /**
-   * Calls a tool before the commit: says so first, and answers with its place and its result. `begun` is told the place before anything
-   * is waited for.
+   * Calls a tool before the commit: says so first, and answers with its place and its result, or why its caller can't have that. `begun` is
+   * told the place before anything is waited for.
    *
    * @throws EffectError
    */
   async call(
     { effect, input, blobs }: Prepared,
     begun?: (n: number) => void,
-  ): Promise<{ readonly n: number; readonly result: Json }> {
+  ): Promise<
+    | { readonly n: number; readonly result: Json; readonly refusal?: undefined }
+    | { readonly n: number; readonly result?: undefined; readonly refusal: EffectError }
+  > {
     const n = this.effects.length;
     begun?.(n);
     this.#calls.effects.push({ ...effect, input });
@@ -174,7 +178,10 @@ export class Run implements Reserving {
     await this.#calls.make(n, 'call');
     await this.move(true);
     const { phase } = this.state.effects[n]!;
-    if (phase === 'executed') return { n, result: this.#calls.effects[n]!.answer ?? null };
+    if (phase === 'executed') {
+      const { answer = null, isTooLong } = this.#calls.effects[n]!;
+      return isTooLong === true ? { n, refusal: tooLong(effect.tool, effect.key) } : { n, result: answer };
+    }
     const { why: said } = this.#calls.effects[n]!;
     if (phase === 'in_doubt')
       throw new EffectError(

@@ -118,7 +118,9 @@ export async function takeUp(
 async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Promise<void> {
   let result: Json;
   try {
-    ({ result } = await run.call({ effect, input, blobs }));
+    const made = await run.call({ effect, input, blobs });
+    if (made.result === undefined) throw made.refusal;
+    result = made.result;
   } catch (error) {
     if (!(error instanceof EffectError) || error.code === 'tenure_lost') throw error;
     throw otherwise(effect.tool, error.message, error);

@@ -11,6 +11,7 @@ import {
 } from '#effects';
 import { Kept, saltsAt } from '../kept.ts';
 import { checkAffords, letGo } from './admission.ts';
+import { answerOf } from './answer-size.ts';
 import type { Attempt } from './attempt.ts';
 import { type Branch, costOf } from './branch.ts';
 import { isHeld, type Prepared } from './called.ts';
@@ -82,7 +83,7 @@ async function readHeld(
     const key = attempt.keys.of(branch.placeOf(ordinal), 0);
     const call = { part, input, call: { key, signal, epoch: attempt.epoch } };
     const told = await inHolding(tool, signal, () => holding.read(branch.heldAt(at), call));
-    const value = copyJson(told ?? null, { foreign: true });
+    const value = answerOf(tool.name, told);
     branch.observe(tool, ordinal, value);
     return copyJson(value);
   } finally {
@@ -145,7 +146,7 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const made = () => attempt.holdings.at(together).execute(branch.heldAt(together.at), call);
-    const told = copyJson((await inHolding(tool, signal, made)) ?? null, { foreign: true });
+    const told = answerOf(tool.name, await inHolding(tool, signal, made));
     branch.plan(prepare(attempt, tool, input, claims, key, { told }), { tool, input, claims });
     branch.holds(together.at, { part: together.part, input, key, told });
     branch.observe(tool, ordinal, told);
@@ -206,10 +207,11 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
       noted.n = n;
       branch.begun.push(n);
     };
-    const { n, result } = await attempt.whileActing(() =>
+    const { n, result, refusal } = await attempt.whileActing(() =>
       run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun),
     );
     branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
+    if (result === undefined) throw refusal;
     branch.observe(tool, ordinal, result);
     return copyJson(result);
   } catch (error) {
@@ -218,11 +220,14 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
   }
 }
 
-/** What acted at once and is to stay, as it would be called again, in the order of the calls. */
+/**
+ * What acted at once and is to stay, as it would be called again, in the order of the calls. Nothing rests on an answer that was too long for
+ * the body: that call is held, like any that was planned.
+ */
 export function again({ attempt, acted }: Branch): Prepared[] {
   const inOrder = acted.toSorted((one, other) => one.n - other.n);
   return inOrder.map(({ tool, input, claims, answer, next }) =>
-    prepare(attempt, tool, input, claims, next, { answer }),
+    prepare(attempt, tool, input, claims, next, answer === undefined ? {} : { answer }),
   );
 }
 

@@ -1,0 +1,144 @@
+/** Answers that are more than is kept: what has answered so was done, and is neither called again for that nor undone by another answer. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type Sink, type Tool } from '#effects';
+import { MemoryStore } from '#stores';
+import { Steps, storeOf, tally } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver } from '../../../tests/support/runtime.ts';
+import { COUNT, codeOf, stage, writ } from '../../../tests/support/transaction-stage.ts';
+
+const LENGTH = 2 ** 20 + 1;
+const DEPTH = 100;
+
+const LONG: readonly (readonly [what: string, answer: () => unknown])[] = [
+  ['long', () => 'x'.repeat(LENGTH)],
+  ['of many', () => Array.from({ length: 300_000 }, (_, i) => i % 10)],
+  ['deep', () => Array.from({ length: DEPTH }).reduce((inner: unknown) => [inner], [])],
+];
+
+class Outside {
+  readonly log: string[] = [];
+  readonly steps: Steps;
+
+  constructor(steps = new Steps()) {
+    this.steps = steps;
+  }
+
+  tool(sort: Sink, delivery: 'buffered' | 'externalised', answer: () => unknown): Tool {
+    return declareTool({
+      name: 'box.put',
+      input: z.strictObject({}),
+      class: { reversibility: 'reversible', delivery, sink: sort },
+      writes: ['test:x'],
+      execute: async () => {
+        await this.steps.step();
+        this.log.push('put');
+        return answer();
+      },
+      compensate: (_, result) => {
+        this.log.push(JSON.stringify(result) === JSON.stringify(answer()) ? 'taken' : 'taken by another answer');
+        return { undone: 'all' };
+      },
+      ...(sort === 'queryable' ? { reconcile: () => ({ happened: true, result: answer() as never }) } : {}),
+    });
+  }
+}
+
+async function staged(sort: Sink, delivery: 'buffered' | 'externalised', answer: () => unknown) {
+  const outside = new Outside();
+  const staging = await stage({ tools: [outside.tool(sort, delivery, answer)] });
+  onTestFinished(() => staging.assize.close());
+  return { ...staging, log: outside.log };
+}
+
+describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much, of a %s sink', (sort) => {
+  test.each(LONG)('is told to the body by the tool’s name, which undoes it by that answer: %s', async (_, answer) => {
+    const { trajectory, all, assize, log } = await staged(sort, 'externalised', answer);
+    const made = trajectory.transaction(all, (tx) => tx.call('box.put', {}));
+    await expect(made).rejects.toMatchObject({
+      code: 'too_much',
+      message: expect.stringMatching(/^box\.put was done, but what it has answered is too long to be kept: /),
+      evidence: { tool: 'box.put' },
+    });
+    expect(log).toEqual(['put', 'taken']);
+    expect(await assize.recoverEffects()).toEqual([]);
+  });
+
+  test('or lets it be, and goes on without it', async () => {
+    const { trajectory, all, assize, log } = await staged(sort, 'externalised', LONG[0]![1]);
+    const made = await trajectory.transaction({ ...all, name: 'order' }, async (tx) => {
+      expect(await codeOf(tx.call('box.put', {}))).toBe('too_much');
+      tx.propose(COUNT);
+    });
+    expect(made).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect(log).toEqual(['put']);
+    const { id } = (made.ruling as { entry: { id: string } }).entry;
+    const answers = await assize.awaitEffects(id);
+    expect(answers).toMatchObject([{ tool: 'box.put', phase: 'applied', isTooLong: true }]);
+    expect(Object.keys(answers[0]!)).not.toContain('answer');
+  });
+
+  test('after the commit bothers nobody', async () => {
+    const { trajectory, all, assize, log } = await staged(sort, 'buffered', LONG[0]![1]);
+    const made = await trajectory.transaction(all, async (tx) => {
+      await tx.call('box.put', {});
+      tx.propose(COUNT);
+    });
+    expect(made).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect([log, await assize.recoverEffects()]).toEqual([['put'], []]);
+  });
+});
+
+/** A body that fails, in a process that ends at a step, and what another one makes of it. */
+async function crashed(endAt: number, answer: () => unknown) {
+  const store = new MemoryStore();
+  const steps = new Steps(endAt);
+  const outside = new Outside(steps);
+  const tools = [outside.tool('blind', 'externalised', answer)];
+  const [first, second] = [storeOf(store, steps), store].map((each) => runtimeOver(each, [tally], { tools }));
+  await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+  const body = async () => {
+    const trajectory = await first!.open('t');
+    await codeOf(
+      trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+        await tx.call('box.put', {}).catch(() => undefined);
+        throw new Error('as planned');
+      }),
+    );
+  };
+  await Promise.race([body(), steps.ended]);
+  const { isDead } = steps;
+  if (!isDead) await first!.close();
+  const left = await second!.recoverEffects();
+  await second!.close();
+  return { isDead, left, log: outside.log };
+}
+
+test.each([
+  ['too much is never undone by another answer', LENGTH, 'answer_too_long'],
+] as const)('after a crash, what has answered %s', async (_, length, why) => {
+  const seen = new Set<string | undefined>();
+  for (let endAt = 1; ; endAt++) {
+    const { isDead, left, log } = await crashed(endAt, () => 'x'.repeat(length));
+    expect(log).not.toContain('taken by another answer');
+    for (const each of left) seen.add(each.why);
+    const isGone = log.length === 0 || log.at(-1) === 'taken';
+    expect(left.length > 0 || isGone).toBe(true);
+    if (!isDead) break;
+  }
+  expect(seen.has('answer_too_long')).toBe(why !== undefined);
+});
+
+test.each([
+  ['too much', () => 'x'.repeat(LENGTH), 'too_much', /^What box\.look has answered is too long: .* ask it for less/],
+  ['no JSON', () => Number.NaN, 'tool_failed', /^What box\.look has answered is no JSON: JSON has no NaN/],
+])('what only reads and answers %s is named', async (_, execute, code, message) => {
+  const look = declareTool({ name: 'box.look', input: z.strictObject({}), class: 'read', reads: ['test:x'], execute });
+  const { trajectory, all, assize } = await stage({ tools: [look] });
+  onTestFinished(() => assize.close());
+  for (const reading of ['careful', 'optimistic'] as const) {
+    const options = reading === 'careful' ? all : { ...all, reading };
+    const made = trajectory.transaction({ ...options, reads: ['test:**'] }, (tx) => tx.call('box.look', {}));
+    await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  }
+});
