@@ -8,6 +8,8 @@ import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, codeOf, stage, writ } from '../../../tests/support/transaction-stage.ts';
 
 const LENGTH = 2 ** 20 + 1;
+/** What does not fit with the salt beside it, and is an answer by itself. */
+const FITTING = 2 ** 20 - 2;
 const DEPTH = 100;
 
 const LONG: readonly (readonly [what: string, answer: () => unknown])[] = [
@@ -116,6 +118,7 @@ async function crashed(endAt: number, answer: () => unknown) {
 
 test.each([
   ['too much is never undone by another answer', LENGTH, 'answer_too_long'],
+  ['that just fits is read back to undo it', FITTING, undefined],
 ] as const)('after a crash, what has answered %s', async (_, length, why) => {
   const seen = new Set<string | undefined>();
   for (let endAt = 1; ; endAt++) {

@@ -1,4 +1,4 @@
-import { type Json, parseCanonical } from '#canon';
+import { type Json, parseCanonical, WORLD_LIMITS } from '#canon';
 import { type Claim, claimsOf, type EffectPayload, isNameClaim, type KnownTransaction, unfinished } from '#effects';
 import type { BlobRef, Hash } from '#ledger';
 
@@ -8,7 +8,8 @@ type Blob = (hash: Hash) => Promise<string | undefined>;
 /** What a salted blob of the effect log has; undefined where it was erased. */
 export async function readSalted(blob: Blob, { $blob }: BlobRef): Promise<Json | undefined> {
   const text = await blob($blob);
-  return text === undefined ? undefined : (parseCanonical(text) as { readonly value: Json }).value;
+  // As it was written: an input, or an answer, of nearly as much as one may be is more than that with what stands beside it.
+  return text === undefined ? undefined : (parseCanonical(text, WORLD_LIMITS) as { readonly value: Json }).value;
 }
 
 /** What an effect touches; undefined where that was erased. */
