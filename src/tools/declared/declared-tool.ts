@@ -15,6 +15,7 @@ import { invalidTool, readOptions } from '../options.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
+import { spelledOut } from './spelled-out.ts';
 import { uncheckedIn, withoutIdleType } from './unchecked.ts';
 
 /** What is called, by its name, and with what. By default a tool gets the whole input. */
@@ -241,7 +242,7 @@ function schemaOf(name: string, input: unknown): z.ZodType {
   let schema: Json;
   let made: z.ZodType;
   try {
-    schema = withoutIdleType(copyJson(input, { foreign: true }) as ToolDeclaration['input']);
+    schema = withoutIdleType(spelledOut(copyJson(input, { foreign: true })) as ToolDeclaration['input']);
     made = z.fromJSONSchema(schema as never);
   } catch (cause) {
     throw invalidTool(name, `its input is no JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
@@ -253,11 +254,30 @@ function schemaOf(name: string, input: unknown): z.ZodType {
 
 function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {
   try {
-    const { properties = {} } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' });
-    return new Set(Object.keys(properties));
+    return membersIn(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as ReadSchema);
   } catch (cause) {
     throw invalidTool(name, `the members of its input can't be read: ${(cause as Error).message}`, cause);
   }
+}
+
+/** As far as members are read off a JSON Schema. */
+interface ReadSchema {
+  readonly properties?: object;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly ReadSchema[];
+  readonly oneOf?: readonly ReadSchema[];
+  readonly allOf?: readonly ReadSchema[];
+}
+
+/** Those of an object; of alternatives, those that each of them has and requires. */
+function membersIn(schema: ReadSchema, isAlternative = false): ReadonlySet<string> {
+  const { properties = {}, required = [], anyOf = [], oneOf = [], allOf = [] } = schema;
+  const own = Object.keys(properties).filter((name) => !isAlternative || required.includes(name));
+  const common = [anyOf, oneOf].flatMap((choice) => {
+    const [first, ...others] = choice.map((each) => membersIn(each, true));
+    return [...(first ?? [])].filter((name) => others.every((each) => each.has(name)));
+  });
+  return new Set([...own, ...common, ...allOf.flatMap((each) => [...membersIn(each, isAlternative)])]);
 }
 
 function requireScopes(name: string, scopes: readonly string[], members: ReadonlySet<string>): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Json } from '#canon';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { declaredTool } from './index.ts';
@@ -20,11 +21,16 @@ const toolOf = (input: Input) =>
 /** A member of which that is said. */
 const a = (said: Json, more: Input = {}): Input => ({ properties: { a: said }, ...more });
 
+const NUMBER = { type: 'number' };
+const A_B = { a: 1, b: 1 };
+const ONE_A = { a: 1 };
+/** Beside members, that one of them has to be there. */
+const EITHER = { properties: { a: NUMBER, b: NUMBER }, anyOf: [{ required: ['a'] }, { required: ['b'] }] };
+
 // Each has an input that its schema refuses, and that would be taken.
 test.each<[what: string, input: Input, why: string]>([
   ['a limit without a type', a({ maximum: 5 }), 'at /properties/a, maximum'],
   ['a limit in a part', a({ type: 'string', allOf: [{ minLength: 3 }] }), 'at /properties/a/allOf/0, minLength'],
-  ['members that one of them wants', { ...a({}), anyOf: [{ required: ['a'] }] }, 'at /anyOf/0, required'],
   ['a member that is only required', { required: ['a'] }, 'required names "a"'],
   ['a member that says itself that it is required', a({ type: 'string', required: true }), 'required has to be a list'],
   ['a limit that is a text', a({ type: 'integer', minimum: '3' }), 'minimum has to be a number'],
@@ -118,6 +124,19 @@ test.each<[what: string, input: Input, taken: Json, refused: Json]>([
   ],
   ['of a reference', a({ $ref: '#/$defs/p' }, { $defs: { p: { type: 'string', maxLength: 1 } } }), {}, { a: 'ab' }],
   ['of names', { propertyNames: { maxLength: 1 } }, { b: 1 }, { ab: 1 }],
+  ['of names that are said', { propertyNames: { enum: ['a', 'b'] } }, { b: 1 }, { c: 1 }],
+  ['of members by such names', { propertyNames: { enum: ['a'] }, additionalProperties: NUMBER }, { a: 1 }, { a: '1' }],
+  [
+    'of such names that have to be there',
+    z.toJSONSchema(z.record(z.enum(['a', 'b']), z.number())) as Input,
+    A_B,
+    ONE_A,
+  ],
+  ['of what one of two wants', { ...EITHER, additionalProperties: false }, { b: 1 }, {}],
+  ['of others beside what one of two wants', { ...EITHER, additionalProperties: false }, { a: 1 }, { a: 1, c: 1 }],
+  ['of members beside what one of two wants', EITHER, { a: 1 }, { a: 1, b: '1' }],
+  ['of what exactly one of two wants', { properties: EITHER.properties, oneOf: EITHER.anyOf }, { a: 1 }, A_B],
+  ['of that in a member', a({ type: 'object', ...EITHER }), { a: { b: 1 } }, { a: {} }],
   ['of members', a({}, { required: ['a'], additionalProperties: false }), { a: 1 }, { a: 1, b: 1 }],
   ['of a number of anything', a({ type: 'array', items: true, maxItems: 1 }), { a: [1] }, { a: [1, 2] }],
   ['of values, which may have any members', a({ enum: ['b'], default: 'b', maximum_: 1 }), {}, { a: 'c' }],
@@ -126,3 +145,28 @@ test.each<[what: string, input: Input, taken: Json, refused: Json]>([
   expect(() => tool.parse(taken)).not.toThrow();
   expect(errorOf(() => tool.parse(refused))).toMatchObject({ code: 'bad_input' });
 });
+
+test.each<[choice: string]>([['anyOf'], ['oneOf']])(
+  'scopes and keys name the members that each of %s has and requires, and no other',
+  (choice) => {
+    const one = (more: string) => ({
+      type: 'object',
+      properties: { id: { type: 'string' }, at: { type: 'string' }, [more]: { type: 'string' } },
+      required: ['id', more],
+    });
+    const made = (member: string) => () =>
+      declaredTool(
+        {
+          name: 'shop.order',
+          input: { type: 'object', [choice]: [one('mail'), one('post')] },
+          class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+          writes: [`shop:{${member}}`],
+          key: `shop.order/{${member}}`,
+          execute: { call: 'take', args: { $from: `/input/${member}` } },
+        },
+        { take: () => null },
+      );
+    expect(made('id')().claims({ id: 'x', mail: 'y' })).toMatchObject([{ scope: { text: 'shop:x' } }]);
+    for (const member of ['at', 'mail', 'post']) expect(errorOf(made(member))).toMatchObject({ code: 'invalid_tool' });
+  },
+);

@@ -1,6 +1,6 @@
 import type { Json } from '#canon';
 
-type Schema = Readonly<Record<string, Json>>;
+export type Schema = Readonly<Record<string, Json>>;
 
 /** What limits values of one type, and is passed over where no type is said. */
 const LIMITS = [
@@ -9,7 +9,7 @@ const LIMITS = [
   ...['uniqueItems', 'contains', 'minContains', 'maxContains', 'minLength', 'maxLength', 'pattern', 'format'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 ];
-const COMPOSED = ['anyOf', 'oneOf', 'allOf'];
+export const COMPOSED = ['anyOf', 'oneOf', 'allOf'];
 const UNKNOWN = ['dependencies', '$dynamicRef', '$recursiveRef'];
 /** What JSON Schema has and nobody checks; a name that it has not is a note. */
 const FORMATS: readonly Json[] = [
@@ -34,7 +34,7 @@ const SORTS: readonly (readonly [sort: string, keywords: readonly string[], isIt
 ];
 
 /** Where schemas stand in a schema: by themselves or in a list, and by names. */
-const WITHIN = [
+export const WITHIN = [
   'items',
   'prefixItems',
   'additionalItems',
@@ -43,7 +43,7 @@ const WITHIN = [
   'propertyNames',
   ...COMPOSED,
 ];
-const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'];
+export const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'];
 
 /**
  * What of a JSON Schema would be checked by nobody, with its place, or undefined. The zod schema that is made of it passes over keywords that
@@ -133,7 +133,7 @@ export function withoutIdleType(schema: Schema): Schema {
   return choice.every((each) => (each as Schema | null)?.['type'] === 'object') ? rest : schema;
 }
 
-function schemasIn(schema: Schema): (readonly [place: string, schema: Json])[] {
+export function schemasIn(schema: Schema): (readonly [place: string, schema: Json])[] {
   const named = BY_NAME.filter((keyword) => Object.hasOwn(schema, keyword)).flatMap((keyword) =>
     Object.entries(schema[keyword] ?? {}).map(([name, each]) => [`${keyword}/${name}`, each] as const),
   );
