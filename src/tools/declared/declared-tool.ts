@@ -12,6 +12,7 @@ import {
   type Undone,
 } from '#effects';
 import { invalidTool, readOptions } from '../options.ts';
+import { misfitDefaultIn } from './defaults.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
 import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
@@ -249,6 +250,8 @@ function schemaOf(name: string, input: unknown): z.ZodType {
   }
   const unchecked = uncheckedIn(schema);
   if (unchecked !== undefined) throw invalidTool(name, `its input can't be checked: ${unchecked}`);
+  const misfit = misfitDefaultIn(schema as ToolDeclaration['input']);
+  if (misfit !== undefined) throw invalidTool(name, `its input can't be used: ${misfit}`);
   return made;
 }
 

@@ -146,6 +146,34 @@ test.each<[what: string, input: Input, taken: Json, refused: Json]>([
   expect(errorOf(() => tool.parse(refused))).toMatchObject({ code: 'bad_input' });
 });
 
+test.each<[what: string, input: Input, at: string]>([
+  ['of a member', a({ type: 'number', default: 'x' }), 'at /properties/a, the default'],
+  ['over a limit', a({ type: 'integer', maximum: 5, default: 6 }), 'at /properties/a, the default'],
+  ['in a list', a({ type: 'array', items: { type: 'string', default: 1 } }), 'at /properties/a/items, the default'],
+  [
+    'of a reference',
+    a({ $ref: '#/$defs/p', default: 1 }, { $defs: { p: { type: 'string' } } }),
+    'at /properties/a, the',
+  ],
+  ['of a reference to all', a({ $ref: '#', default: 1 }), 'at /properties/a, a default is checked by nobody'],
+  [
+    'around a reference to all',
+    a({ type: 'array', items: { $ref: '#' }, default: [1] }),
+    'at /properties/a, a default is',
+  ],
+  ['of all', a({ type: 'number' }, { default: { a: 'x' } }), 'the default'],
+])('a default that its own schema refuses is refused by its place: %s', (_, input, at) => {
+  expect(errorOf(() => toolOf(input))).toMatchObject({
+    code: 'invalid_tool',
+    message: expect.stringContaining(`The tool shop.order can't be used: its input can't be used: ${at}`),
+  });
+});
+
+test('a default that fits is taken', () => {
+  const input = a({ $ref: '#/$defs/p', default: 'b' }, { $defs: { p: { type: 'string', default: 'c' } } });
+  expect(toolOf(input).parse({})).toEqual({ a: 'b' });
+});
+
 test.each<[choice: string]>([['anyOf'], ['oneOf']])(
   'scopes and keys name the members that each of %s has and requires, and no other',
   (choice) => {
