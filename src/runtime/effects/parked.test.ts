@@ -235,6 +235,17 @@ describe('what does otherwise when it is called again', () => {
     await tx.call(HELD, { what: 'held' });
   };
 
+  test('what has answered too much is held, as nothing rests on its answer', async () => {
+    const { sink, odd, trajectory, putUp } = await stage();
+    odd.answer = 'x'.repeat(2 ** 20 + 1);
+    const { id } = await putUp(async (tx) => {
+      await expect(tx.call('odd', {})).rejects.toMatchObject({ code: 'too_much' });
+    });
+    expect([sink.times('do', 'odd'), sink.standing('odd')]).toEqual([1, 0]);
+    expect(await trajectory.approve(id, doctor)).toMatchObject({ ruling: 'committed' });
+    expect([sink.times('do', 'odd'), sink.standing('odd')]).toEqual([2, 1]);
+  });
+
   test.each<[string, (odd: { answer: unknown; refuses: boolean }) => void, string]>([
     ['answers another thing', (odd) => (odd.answer = 'second'), 'answers otherwise'],
     ['does nothing', (odd) => (odd.refuses = true), 'it is closed'],
