@@ -1,4 +1,4 @@
-import { canonicalize, copyJson, type Json } from '#canon';
+import { canonicalize, copyJson, isAssizeError, type Json } from '#canon';
 import { type Call, DidNothing } from '#effects';
 import type { EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase, SqlRow } from './port.ts';
@@ -98,9 +98,23 @@ export class SqlPart {
   }
 
   async #answer(run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>, input: Json): Promise<Json> {
-    const { statements, result } = this.#options;
+    const { name, statements, result } = this.#options;
     const found = await run(statements(copyJson(input)));
-    return copyJson(result?.(found, copyJson(input)) ?? null, { foreign: true });
+    const answer = result?.(found, copyJson(input)) ?? null;
+    try {
+      return copyJson(answer, { foreign: true });
+    } catch (cause) {
+      if (!isAssizeError(cause, 'too_large')) throw cause;
+      // Nothing of it stays, and another time it would be as long.
+      throw new DidNothing(
+        `what ${name} has answered is too long: as JSON it has more than 1 MiB; ask for less at a time`,
+        {
+          final: true,
+          cause,
+          why: 'answer_too_long',
+        },
+      );
+    }
   }
 
   #with(signal: AbortSignal): Parameters<typeof runAll>[2] {
