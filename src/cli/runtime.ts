@@ -5,6 +5,7 @@ import type { Embedder } from 'assize/memory';
 import { readAnchors } from './anchors.ts';
 import { loadBenchmarks } from './benchmarks.ts';
 import { loadDomains } from './domains.ts';
+import { note } from './errors.ts';
 import type { OpeningOptions } from './options.ts';
 
 /** The runtime over a store, with every domain at hand and the store's anchors. @throws CliError */
@@ -23,7 +24,7 @@ export async function openAssize(
     oracle: store,
     domains,
     anchors: readAnchors(storeUrl, anchors),
-    ...(tools.length > 0 && { tools }),
+    ...(tools.length > 0 && { tools, onRecoveryFailed: ({ message }) => note(message) }),
   });
 }
 

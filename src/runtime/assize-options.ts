@@ -53,6 +53,12 @@ export interface AssizeOptions extends NoticeListeners {
    */
   readonly tools?: readonly Tool[];
   /**
+   * Told when what was left at work with tools could not be gone on with, though nobody is waited for and nothing is lacking: the store has
+   * failed, or what it has was damaged. It is tried again, and what it claims is nobody else's meanwhile; the same reason is told once.
+   * Default: a warning of the process.
+   */
+  readonly onRecoveryFailed?: (error: RuntimeError) => void;
+  /**
    * Milliseconds that a transaction which hangs may hold up who comes where it has acted: its lease. Half of it is for a body that is
    * silent (`idleMs` of a transaction says otherwise), and half for calls of tools, to act and to undo, that are not answered or
    * refused, however often they are tried. What nobody can tell by then waits for a person. Default 120,000.
@@ -111,6 +117,7 @@ const ASSIZE_OPTIONS = form.options<AssizeOptions>({
   resolvers: form.any,
   frontier: form.any,
   onSnapshotFailed: form.any,
+  onRecoveryFailed: form.any,
   onPending: form.any,
   onResolved: form.any,
   onNotifyFailed: form.any,
@@ -152,6 +159,7 @@ export function effectsFor(
     leaseMs = LEASE_MS,
     frontier = 'derived',
     resolvers,
+    onRecoveryFailed,
   }: AssizeOptions,
   trajectories: Pick<EffectsOptions, 'bookOf' | 'answer'>,
 ): Effects | undefined {
@@ -170,8 +178,12 @@ export function effectsFor(
     throw badOption(`leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
   if (frontier !== 'derived' && frontier !== 'none') throw badOption('frontier is derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
-  const given = { store: log, tools, random, pause, callMs, tries, holdMs, leaseMs, frontier, resolvers, blob };
-  return new Effects({ ...given, ...trajectories });
+  const times = { callMs, tries, holdMs, leaseMs };
+  return new Effects({
+    ...{ store: log, tools, random, pause, frontier, resolvers, blob, onRecoveryFailed },
+    ...times,
+    ...trajectories,
+  });
 }
 
 /** @throws RuntimeError `bad_option` */

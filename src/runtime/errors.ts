@@ -73,6 +73,8 @@ export type RuntimeErrorCode =
   | 'not_logged'
   /** A snapshot could not be used, or not be left. Told and never thrown: the trajectory is replayed. */
   | 'snapshot_failed'
+  /** What was left at work with tools could not be gone on with. Told and never thrown: it is tried again. */
+  | 'recovery_failed'
   /** A thread that judges in parallel died or hung. Told and never thrown: its proposals are judged in this one. */
   | 'worker_failed';
 

@@ -1,6 +1,7 @@
 /** `assize effects recover` and `resolve`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { NoAnswer } from '#effects';
 import { openSqlite } from '#stores';
@@ -26,6 +27,20 @@ describe('recover', () => {
     expect((await assize('list', '--all')).out).not.toContain('recover');
     expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], left: [] });
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('says why what was left could not be gone on with', async () => {
+    await crashed();
+    const db = new DatabaseSync(join(here.folder, 'world.db'));
+    db.exec(`UPDATE blob SET text = 'damaged' WHERE text LIKE '%"input"%'`);
+    db.close();
+    const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
+    expect([code, out, err]).toEqual([
+      1,
+      expect.stringMatching(/^ended 0 transactions\n/),
+      expect.stringMatching(/^assize: Transaction 1 could not be gone on with, and is tried again; .*: \S/),
+    ]);
+    expect(sent('bob')).toBe(false);
   });
 
   test('without its tool says what is left, and leaves it', async () => {

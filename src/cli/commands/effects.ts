@@ -8,7 +8,7 @@ import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
 import { described, keptOf, printTransactions, printWaiting, waitingProposals } from '../effects-text.ts';
 import { headOf } from '../entries.ts';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { type Given, type Lacking, lackingIn, printLacking } from '../lacking.ts';
 import {
   anchorsOption,
@@ -254,9 +254,13 @@ function working(command: Command): Command {
   return command.addOption(toolsOption).addOption(domainOption).addOption(anchorsOption).addOption(waitOption);
 }
 
+function onRecoveryFailed({ message }: { readonly message: string }): void {
+  note(message);
+}
+
 /** A runtime for effects alone: where nothing is proposed, no anchor counts and no domain is needed. */
 function runtimeOver(store: Store, more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors'>> = {}): Assize {
-  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], ...more });
+  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], onRecoveryFailed, ...more });
 }
 
 interface GivenHere extends Given {

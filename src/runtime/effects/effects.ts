@@ -45,6 +45,7 @@ export interface EffectsOptions {
   readonly frontier: Frontier;
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
+  readonly onRecoveryFailed?: ((error: RuntimeError) => void) | undefined;
   /** Where the ledger of a trajectory is written. */
   readonly bookOf: (trajectoryId: string) => Book;
   /** Proposes there what is to be committed where effects have failed; undefined where that can't be had in this process. */
@@ -255,7 +256,7 @@ export class Effects {
     const ports = { store, coordination, tools: this.tools, settling, reserved, inFlight: this.inFlight, ...around };
     // What was at work before is taken over, here or elsewhere.
     this.#reserved = reserved;
-    const held = new Held(place, ports, this.#names);
+    const held = new Held(place, ports, this.#names, this.#options.onRecoveryFailed);
     coordination.lost.addEventListener('abort', () => void this.#joinAgain(held), { once: true });
     return held;
   }

@@ -19,6 +19,7 @@ import type { Coordination } from './coordination.ts';
 import { Doorway } from './doorway.ts';
 import type { Names } from './names.ts';
 import { keptClaims, touchedBy } from './quarantine.ts';
+import { RecoveryFailures } from './recovery-failures.ts';
 import { checkLeft, type EffectResolution, type ResolvedEffect } from './resolution.ts';
 import { type Moved, Run, type RunPorts } from './run.ts';
 import { tenureLost } from './tenure-lost.ts';
@@ -75,9 +76,16 @@ export class Held {
   readonly #offers = new Map<number, NodeJS.Timeout>();
   /** What something lacked here, by its epoch: how far its log was then. Before that goes on, nothing has changed. */
   readonly #lacking = new Map<number, number>();
+  readonly #failures: RecoveryFailures;
   #isClosing = false;
 
-  constructor(place: Place, ports: RunPorts, names: Names) {
+  constructor(
+    place: Place,
+    ports: RunPorts,
+    names: Names,
+    onRecoveryFailed?: ConstructorParameters<typeof RecoveryFailures>[0],
+  ) {
+    this.#failures = new RecoveryFailures(onRecoveryFailed);
     this.#place = place;
     this.ports = ports;
     this.names = names;
@@ -209,9 +217,11 @@ export class Held {
     this.#offers.set(epoch, timer);
   }
 
-  /** Where that fails it is left as it was. */
+  /** Where that fails it is left as it was, and told. */
   #lookAtLeft(epoch: number): Promise<void> {
-    const looked = this.#looks.through(() => this.#tryLeft(epoch)).catch(() => undefined);
+    const looked = this.#looks
+      .through(() => this.#tryLeft(epoch))
+      .catch((error: unknown) => this.#notGoneOn(epoch, error));
     this.#track(looked);
     return looked;
   }
@@ -368,9 +378,16 @@ export class Held {
     for (const timer of [...this.#timers, ...this.#offers.values()]) clearTimeout(timer);
   }
 
-  /** Where that fails it is quarantined, and whoever writes next meets the same store. */
+  /** Where that fails it is quarantined, and told. */
   #goOn(epoch: number): void {
-    this.#track(this.#looks.through((leave) => this.#takeUp(epoch, leave)).catch(() => undefined));
+    const taken = this.#looks.through((leave) => this.#takeUp(epoch, leave));
+    this.#track(taken.catch((error: unknown) => this.#notGoneOn(epoch, error)));
+  }
+
+  /** Where others may have it by now, or nothing is to be gone on with any more, nothing has failed. */
+  #notGoneOn(epoch: number, error: unknown): void {
+    if (this.isLost || this.#isClosing || (error instanceof EffectError && error.code === 'tenure_lost')) return;
+    this.#failures.tell(epoch, error);
   }
 
   /** Goes on with what has no body any more. `isLookedAt`: to be called where something is to be done about it, which may take its time. */
