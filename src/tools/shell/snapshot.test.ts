@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -113,6 +114,25 @@ test('a folder is left as it is where the copy of it is not whole any more', asy
   rmSync(copyIn(place), { recursive: true });
   await expect(snapshots.settle('k')).rejects.toMatchObject({ why: 'snapshot_damaged' });
   expect(standing(root)).toEqual(left);
+});
+
+test('what a crash has left of an entry goes with it: of the first that was written', async () => {
+  const { snapshots, place } = stage();
+  const home = join(place, '.assize-snapshots/repo');
+  await snapshots.take('k', 1);
+  renameSync(join(home, 'k.json'), join(home, 'k.json.new'));
+  expect(await snapshots.settle('k')).toEqual({ happened: false });
+  expect(listing(home)).toEqual({});
+});
+
+test('what a crash has left of an entry goes with it: of a later one, with a later transaction', async () => {
+  const { snapshots, place } = stage();
+  const home = join(place, '.assize-snapshots/repo');
+  await snapshots.take('k', 1);
+  writeFileSync(join(home, 'k.json.new'), '{"format":1,"epo');
+  await snapshots.take('l', 2);
+  await snapshots.forget('l');
+  expect(listing(home)).toEqual({});
 });
 
 test('a run is written down as put back before anything of its copy goes', async () => {

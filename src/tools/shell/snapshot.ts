@@ -217,6 +217,8 @@ export class Snapshots {
   /** The entry last, so that no copy is left that nothing speaks of. */
   async #forget(key: string): Promise<void> {
     await remove(this.#copyAt(key));
+    // As a crash has left it, before it was the entry.
+    await rm(`${this.#entryAt(key)}.new`, { force: true });
     await rm(this.#entryAt(key), { force: true });
   }
 
