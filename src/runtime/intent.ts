@@ -1,10 +1,11 @@
 import { type Writ, writId } from '#authority';
-import { contentHash, copyJson, hashText, type Json, plainText } from '#canon';
+import { type CanonLimits, contentHash, copyJson, DEFAULT_LIMITS, hashText, type Json, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
 import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
 import { type Acting, isToolObservation } from './effects/acting.ts';
 import { RuntimeError } from './errors.ts';
+import { inOnePiece } from './in-one-piece.ts';
 import type { WritChain } from './writs.ts';
 
 /** What an agent asks for, whatever the domain: what comes as JSON is this. */
@@ -172,7 +173,7 @@ export function readIntent({ action, role, args }: Pick<ProposalInput, 'action' 
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const read = roleOf(role);
   if (args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
-  return { action, role: read, args: copyJson(args, FOREIGN) };
+  return { action, role: read, args: copied('The arguments', args, FOREIGN) };
 }
 
 /**
@@ -210,7 +211,7 @@ export function gather(
     // What stands in the oracle log may be as large as it takes.
     const value = place.isRead
       ? (given as Json)
-      : copyJson(given, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
+      : copied('The value of an observation', given, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
     observed.push({ name, value });
     const isSalted = isSensitive(observation);
     if (!('oracle_key' in observation)) {
@@ -231,7 +232,9 @@ export function gather(
     const principal = named ?? writ.writ.subject;
     return {
       proposalId: hashText(
-        plainText({ action, args, nonce, observations: seen, role, trajectory, writ: writId(writ.writ) }),
+        inOnePiece('A proposal with its observations', DEFAULT_LIMITS, () =>
+          plainText({ action, args, nonce, observations: seen, role, trajectory, writ: writId(writ.writ) }),
+        ),
       ),
       keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectory),
       intent: { action, role, args },
@@ -261,6 +264,10 @@ function misnaming(name: string): RuntimeError | undefined {
   if (name.length > NAME_MAX) return badIntent(`an observation has a name of at most ${NAME_MAX} characters`);
   if (!isToolObservation(name) && !name.startsWith(OWN_OBSERVATION)) return undefined;
   return badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
+}
+
+function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Json {
+  return inOnePiece(what, limits, () => copyJson(given, limits));
 }
 
 /** An idempotency key as entries have it: each principal's keys are their own, in each trajectory. */

@@ -391,6 +391,25 @@ describe('what is no intent', () => {
     expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
   });
 
+  test.each<[string, ProposalInput]>([
+    ['The arguments', add(1, { args: { text: 'x'.repeat(2 ** 20) } })],
+    ['The value of an observation', add(1, { observations: [{ name: 'x', value: 'x'.repeat(2 ** 20) }] })],
+    [
+      'A proposal with its observations',
+      add(1, { args: { text: 'x'.repeat(2 ** 20 - 200) }, observations: [{ name: 'x'.repeat(400), value: 1 }] }),
+    ],
+    // Of 512 bytes each, in the proposal as in the entry, which has more besides.
+    ['The entry', add(1, { observations: Array.from({ length: 2_047 }, () => ({ name: 'x'.repeat(490), value: 1 })) })],
+  ])('what is too large says what can be done by who proposes: %s', async (what, input) => {
+    const { trajectory } = await begun();
+    await expect(trajectory.propose(input)).rejects.toMatchObject({
+      name: 'CanonError',
+      code: 'too_large',
+      message: `${what} would have more than 1048576 bytes as JSON, and may not have more; propose less at a time.`,
+    });
+    expect(trajectory.length).toBe(1);
+  });
+
   test('what is canonical and wrong is an entry', async () => {
     const { store, trajectory } = await begun();
     const wrong: [ProposalInput, string][] = [

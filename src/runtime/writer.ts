@@ -1,5 +1,5 @@
 import type { Policy, Reservation, WritVerifier } from '#authority';
-import { instantToMillis, isAssizeError, maxInstant } from '#canon';
+import { DEFAULT_LIMITS, instantToMillis, isAssizeError, maxInstant } from '#canon';
 import type { Authority, Change, Domain, World } from '#kernel';
 import {
   type BlobRow,
@@ -25,6 +25,7 @@ import type { Effects } from './effects/effects.ts';
 import { refused } from './effects/refused.ts';
 import { RuntimeError } from './errors.ts';
 import type { FoldedTrajectory } from './fold-trajectory.ts';
+import { inOnePiece } from './in-one-piece.ts';
 import type { Salting } from './kept.ts';
 import type { Asked, Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
@@ -193,7 +194,7 @@ export class Writer {
 
   /** @throws CanonError for a payload that is too large */
   make(payload: Payload): EntryRow {
-    return entryRow(payload, this.around.signer);
+    return inOnePiece('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.around.signer));
   }
 
   /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
