@@ -157,29 +157,67 @@ test('what waits to be indexed holds no row, of which there may be more than is 
   db.close();
 });
 
-test('of long texts fewer are indexed together, those of a partition all', () => {
-  const db = new DatabaseSync(':memory:');
-  migrate(db);
-  const writer = new TextWriter(db);
-  const waiting = () =>
-    db
-      .prepare('SELECT n FROM fact_text_queue ORDER BY n')
-      .all()
-      .map(({ n }) => n as number);
-  const object = 'word '.repeat(3_000).trim();
-  const said = (key: number, texts: number) => {
-    const name = { ...ALICE, subject: `s${key}` };
-    const rows = Array.from({ length: texts }, (_, n) => ({ fact_id: `${key} ${n}`, object: `${n} ${object}` }));
-    writer.enqueue(key, day(10), name, changeOf(name, 1, 10, rows).insert);
-  };
-  // 120,000 words a partition, of two by turns, and what is short.
-  for (const key of [1, 2, 1, 2, 3]) said(key, key === 3 ? 1 : 40);
-  const left: number[][] = [];
-  while (writer.flush(10)) left.push(waiting());
-  expect([left, waiting()]).toEqual([[[2, 4, 5], [5]], []]);
-  expect(db.prepare('SELECT count(*) AS n FROM fact_text').get()).toEqual({ n: 81 });
-  db.close();
-});
+test.each(['in memory', 'read again'])(
+  'of long texts fewer are indexed together, also of one partition: %s',
+  async (how) => {
+    const path = join(folder, `long texts ${how}.db`);
+    const store = await openSqlite({ path });
+    const object = 'word '.repeat(3_000).trim();
+    const cardinality = 'multi-valued' as const;
+    // 60,000 words a change, of two partitions by turns, and what is short.
+    for (const [who, version, texts] of [
+      ['a', 1, 20],
+      ['b', 1, 20],
+      ['a', 2, 20],
+      ['a', 3, 20],
+      ['b', 2, 20],
+      ['c', 1, 1],
+    ] as const) {
+      const name = { ...ALICE, subject: who };
+      const rows = Array.from({ length: texts }, (_, n) => ({
+        fact_id: `${who} ${version} ${n}`,
+        cardinality,
+        object: `${version} ${n} ${object}`,
+      }));
+      expect(await store.commit({ ...batchOf([]), facts: [changeOf(name, version, version, rows)] })).toEqual(
+        COMMITTED,
+      );
+    }
+    const db = new DatabaseSync(path);
+    const writer = new TextWriter(db);
+    if (how === 'in memory') {
+      const waiting = db.prepare('SELECT key, system_start FROM fact_text_queue ORDER BY n').all() as {
+        key: number;
+        system_start: string;
+      }[];
+      db.exec('DELETE FROM fact_text_queue');
+      for (const { key, system_start } of waiting) {
+        const { subject } = db.prepare('SELECT subject FROM fact_partition WHERE key = ?').get(key) as {
+          subject: string;
+        };
+        const rows = await store.facts({ ...ALICE, subject, limit: 100 });
+        writer.enqueue(
+          key,
+          system_start,
+          { ...ALICE, subject },
+          rows.filter((row) => row.system_time_start === system_start),
+        );
+      }
+    }
+    const queue = db.prepare('SELECT n FROM fact_text_queue ORDER BY n');
+    const left: number[][] = [];
+    while (writer.flush(10)) left.push(queue.all().map(({ n }) => n as number));
+    expect(left).toEqual([
+      [2, 4, 5, 6],
+      [4, 6],
+    ]);
+    expect(queue.all()).toEqual([]);
+    expect(db.prepare('SELECT count(*) AS n FROM fact_text').get()).toEqual({ n: 101 });
+    db.close();
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
+  },
+);
 
 test('each word of what waits is looked up once among those that are looked for, however many these are', async () => {
   const store = await openSqlite({ path: join(folder, 'long-search.db') });

@@ -46,38 +46,42 @@ export function textColumns({ content, row_kind, asserted_from, object }: FactVe
   return { content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object };
 }
 
-/** Changes of one partition, and what is to be indexed of them. */
+/** A change, and what is to be indexed of it. */
 export interface NewTexts {
-  readonly changes: readonly Queued[];
+  readonly change: Queued;
   readonly texts: readonly NewText[];
 }
 
 /**
- * The texts of changes that are not indexed yet, each once, made partition by partition as they are asked for; of what was erased there are
- * none. What is not among `written`, by `n`, is read: of a partition that changes often only rows that are open or ended since the first of
- * these changes.
+ * The texts of changes that are not indexed yet, each once, made partition by partition and change by change as they are asked for; of what
+ * was erased there are none. What is not among `written`, by `n`, is read: of a partition that changes often only rows that are open or ended
+ * since the first of these changes, and what they say with the change that they are of.
  */
 export function prepareNewTexts(
   db: DatabaseSync,
 ): (changes: readonly Queued[], written?: Pick<ReadonlyMap<number, Texts>, 'get'>) => Generator<NewTexts> {
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
-  const columns = `lower(hex(f.content)) AS content, f.audit, f.asserted_from, ${OBJECT} AS object`;
+  const columns = 'f.n, f.system_start, lower(hex(f.content)) AS content, f.audit, f.asserted_from';
   const selectRows = db.prepare(`
-    SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 0 AND e.system_end > ?2 AND f.system_start >= ?2
-    UNION ALL SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 1 AND f.system_start >= ?2`);
+    SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 0 AND e.system_end > ?2 AND f.system_start BETWEEN ?2 AND ?3
+    UNION ALL SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 1 AND f.system_start BETWEEN ?2 AND ?3`);
+  const selectObject = db.prepare(`SELECT ${OBJECT} AS object FROM fact AS f WHERE f.n = ?`);
   const selectText = db.prepare(
     `SELECT 1 FROM fact_text AS t WHERE ${isText('t', { key: '?1', content: '?2', audit: '?3', day: '?4' })}`,
   );
-  const read = (key: number, changes: readonly Queued[]): Texts | undefined => {
+  const read = (key: number, changes: readonly Queued[]): ((change: Queued) => Texts | undefined) => {
     const partition = selectPartition.get(key) as unknown as PartitionName | undefined;
-    if (partition === undefined) return undefined;
-    const start = changes.map(({ system_start }) => system_start).reduce((a, b) => (a < b ? a : b));
-    return { partition, rows: selectRows.all(key, start) as unknown as TextColumns[] };
+    if (partition === undefined) return () => undefined;
+    const starts = changes.map(({ system_start }) => system_start).sort();
+    const rows = selectRows.all(key, starts[0]!, starts.at(-1)!) as unknown as readonly RowRead[];
+    const byStart = Map.groupBy(rows, (row) => row.system_start);
+    // Each is gone with its change: all that a partition says may be more than there is room for.
+    const said = (row: RowRead) => ({ ...row, object: selectObject.get(row.n)!['object'] as string });
+    return ({ system_start }) => ({ partition, rows: (byStart.get(system_start) ?? []).map(said) });
   };
-  const textsOf = (key: number, texts: Texts | undefined): NewText[] => {
+  const textsOf = (key: number, texts: Texts | undefined, seen: Set<string>): NewText[] => {
     if (texts === undefined || isErasedText(texts.partition.subject)) return [];
     const { space, subject, predicate } = texts.partition;
-    const seen = new Set<string>();
     return texts.rows.flatMap((row) => {
       const { content, audit, object } = row;
       const day = dayOf(row);
@@ -92,19 +96,20 @@ export function prepareNewTexts(
     });
   };
   return function* (all, written = new Map()) {
-    for (const [key, changes] of Map.groupBy(all, (change) => change.key))
-      yield { changes, texts: textsOf(key, kept(changes, written) ?? read(key, changes)) };
+    for (const [key, changes] of Map.groupBy(all, (change) => change.key)) {
+      const seen = new Set<string>();
+      let reading: ReturnType<typeof read> | undefined;
+      for (const change of changes) {
+        let texts = written.get(change.n);
+        if (texts === undefined) {
+          reading ??= read(key, changes);
+          texts = reading(change);
+        }
+        yield { change, texts: textsOf(key, texts, seen) };
+      }
+    }
   };
 }
 
-/** Undefined where one of the changes is not among those. */
-function kept(changes: readonly Queued[], written: Pick<ReadonlyMap<number, Texts>, 'get'>): Texts | undefined {
-  const found: Texts[] = [];
-  for (const { n } of changes) {
-    const one = written.get(n);
-    if (one === undefined) return undefined;
-    found.push(one);
-  }
-  const last = found.at(-1);
-  return last && { partition: last.partition, rows: found.flatMap(({ rows }) => rows) };
-}
+/** A row as it is read, without what it says. */
+type RowRead = Omit<TextColumns, 'object'> & { readonly n: number; readonly system_start: string };

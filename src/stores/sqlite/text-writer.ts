@@ -23,7 +23,7 @@ function timesOf(rows: readonly FactVersion[]): number {
   return new Set(rows.map((row) => row.system_time_start)).size;
 }
 
-/** Words that are indexed in one transaction, but for a partition that has more: long texts take longer than many do. */
+/** Words that are indexed in one transaction, but for a change that has more: long texts take longer than many do. */
 const WORDS_MAX = 100_000;
 
 /** Characters of what waits in memory, each row with so many for all that is not a text; more only cost reading them again. */
@@ -116,7 +116,7 @@ export class TextWriter {
     return changes.length === most || taken.length < changes.length;
   }
 
-  /** As many of the changes, partition by partition, as are indexed together. */
+  /** As many of the changes, partition by partition and in their order there, as are indexed together. */
   #together(changes: readonly Queued[]): { readonly taken: readonly Queued[]; readonly texts: readonly NewText[] } {
     const parts: NewTexts[] = [];
     let words = 0;
@@ -125,7 +125,7 @@ export class TextWriter {
       for (const text of part.texts) words += text.words.length;
       if (words >= WORDS_MAX) break;
     }
-    return { taken: parts.flatMap((part) => part.changes), texts: parts.flatMap((part) => part.texts) };
+    return { taken: parts.map((part) => part.change), texts: parts.flatMap((part) => part.texts) };
   }
 
   /**
