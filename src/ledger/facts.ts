@@ -308,7 +308,16 @@ export interface FactStore {
    * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again.
    */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
+  /**
+   * Answers what `read` answers, of which all reads see one moment, whatever is committed meanwhile. Nothing but these is to be awaited in it, and it
+   * may be called again where a connection was lost. `byText`: whether something is looked for by its words. Where a store has no such thing,
+   * what is read by several questions may be of several moments.
+   */
+  atOneMoment?<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T>;
 }
+
+/** What is read at one moment. */
+export type FactReads = Pick<FactStore, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;
 
 /** Whether a store keeps facts, as those of this package do. */
 export function isFactStore<Store extends LedgerStore>(store: Store): store is Store & FactStore {

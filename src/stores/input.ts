@@ -355,6 +355,14 @@ export function checkSharing(options: { readonly leaseMs: number; readonly signa
   checkSignal(signal);
 }
 
+/** Throws `store_invalid_input` unless something can be read so at one moment. */
+export function checkMoment(read: unknown, options: { readonly byText?: boolean } | undefined): void {
+  if (typeof read !== 'function') refuse('what is read at one moment is a function of the reads', {});
+  if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) refuse('the options of a moment are an object', {});
+  if (options.byText !== undefined && typeof options.byText !== 'boolean') refuse('byText is a boolean', {});
+}
+
 /** Throws `store_invalid_input` unless it is a whole number from 1. */
 export function checkEpoch(epoch: number): void {
   if (!isNumberFrom(1, epoch)) refuse('epoch must be a whole number from 1', { epoch });

@@ -1,4 +1,4 @@
-import type { FactQuery, FactStore, FactVersion } from '#ledger';
+import type { FactQuery, FactReads, FactVersion } from '#ledger';
 
 /** Rows of the first page, of which most are not full; and of the largest. */
 const FIRST = 1_000;
@@ -24,7 +24,7 @@ export interface FactPagesOptions {
  * @throws StoreError
  */
 export async function* factPages(
-  store: FactStore,
+  store: FactReads,
   query: Omit<FactQuery, 'limit'>,
   { onAsk = () => undefined, most }: FactPagesOptions = {},
 ): AsyncGenerator<FactVersion[]> {
@@ -57,7 +57,7 @@ export async function* factPages(
 
 /** All rows of one partition that are asked for, by one question: `limit` is how many they may be at first. */
 async function readTogether(
-  store: FactStore,
+  store: FactReads,
   { after: _, ...query }: Omit<FactQuery, 'limit'>,
   limit: number,
   onAsk: () => void,

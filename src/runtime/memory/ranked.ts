@@ -1,7 +1,8 @@
-import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
+import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
 import { type Embedder, fuse, MemoryError } from '#memory';
 import { inTime } from '../effects/time-limit.ts';
 import type { Line } from './line.ts';
+import { atOneMoment } from './moment.ts';
 import { seenHits } from './seen-hits.ts';
 
 /** How facts are looked for by a text: by its words, by what it means, or by both. */
@@ -60,20 +61,29 @@ export async function ranked(
     readonly limit: number;
   },
 ): Promise<Ranked[]> {
-  const best = (search: Parameters<typeof seenHits>[3], limit: number): Promise<FactHit[]> =>
-    wantedOf((depth) => seenHits(store, line, { filter, limit: depth }, search), isWanted, limit);
-  const byText = (limit: number): Promise<FactHit[]> =>
-    best((query, limit) => store.factsByText({ ...query, text, limit }), limit);
-  if (by === 'text') return (await byText(limit)).map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+  const best = (facts: FactReads, search: Parameters<typeof seenHits>[3], limit: number): Promise<FactHit[]> =>
+    wantedOf((depth) => seenHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
+  const byText = (facts: FactReads, limit: number): Promise<FactHit[]> =>
+    best(facts, (query, limit) => facts.factsByText({ ...query, text, limit }), limit);
+  // One question sees one moment.
+  const isOne = line.length === 1 && isWanted === undefined;
+  const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
+    isOne && by !== 'hybrid' ? read(store) : atOneMoment(store, read, { byText: by !== 'embedding' });
+  if (by === 'text') {
+    const hits = await ask((facts) => byText(facts, limit));
+    return hits.map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+  }
   const used = requireEmbedder(embedder);
   await embedTexts(store, used, filter.space, signal);
   const [vector] = await embedded(used, [text], signal);
-  const byVector = (limit: number): Promise<FactHit[]> =>
-    best((query, limit) => store.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }), limit);
-  if (by === 'embedding')
-    return (await byVector(limit)).map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
+  const byVector = (facts: FactReads, limit: number): Promise<FactHit[]> =>
+    best(facts, (query, limit) => facts.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }), limit);
+  if (by === 'embedding') {
+    const hits = await ask((facts) => byVector(facts, limit));
+    return hits.map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
+  }
   const depth = Math.max(limit, FUSED_MIN);
-  return fused(await byText(depth), await byVector(depth)).slice(0, limit);
+  return ask(async (facts) => fused(await byText(facts, depth), await byVector(facts, depth)).slice(0, limit));
 }
 
 /** A store is asked for more until there are as many of those that are wanted. */

@@ -1,4 +1,4 @@
-import type { BranchPartition, FactQuery, FactStore, FactVersion } from '#ledger';
+import type { BranchPartition, FactQuery, FactReads, FactVersion } from '#ledger';
 import { factPages } from './fact-pages.ts';
 import { type Ahead, type Level, type Line, seen, untilOf } from './line.ts';
 
@@ -14,7 +14,7 @@ const PAGE = 1_000;
  * @throws StoreError
  */
 export async function* seenFacts(
-  store: FactStore,
+  store: FactReads,
   line: Line,
   query: Omit<FactQuery, 'branch' | 'after' | 'limit'>,
   most?: number,
@@ -84,7 +84,7 @@ interface Turns {
 
 /** The rows of one memory. */
 class Rows {
-  readonly #store: FactStore;
+  readonly #store: FactReads;
   readonly #asked: Omit<FactQuery, 'branch'>;
   readonly #level: Level;
   readonly #query: FactQuery;
@@ -95,7 +95,7 @@ class Rows {
   /** Of the page that the next row is in. */
   #turn: number = 0;
 
-  constructor(store: FactStore, asked: Omit<FactQuery, 'branch'>, level: Level, turns: Turns) {
+  constructor(store: FactReads, asked: Omit<FactQuery, 'branch'>, level: Level, turns: Turns) {
     this.#store = store;
     this.#asked = asked;
     this.#level = level;
@@ -146,7 +146,7 @@ class Rows {
 type Own = BranchPartition & { readonly turn: number };
 
 async function* partitionsOf(
-  store: FactStore,
+  store: FactReads,
   { space, subject, predicate }: Pick<FactQuery, 'space' | 'subject' | 'predicate'>,
   { branch }: Level,
   turns: Turns,

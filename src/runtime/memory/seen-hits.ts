@@ -1,4 +1,4 @@
-import type { FactHit, FactQuery, FactStore, FactVersion } from '#ledger';
+import type { FactHit, FactQuery, FactReads, FactVersion } from '#ledger';
 import type { Line } from './line.ts';
 import { aheadIn, byNames, levelQuery, seenFacts } from './seen-facts.ts';
 
@@ -11,7 +11,7 @@ type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
  * @throws what `search` throws; StoreError
  */
 export async function seenHits(
-  store: FactStore,
+  store: FactReads,
   line: Line,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
   search: (query: Omit<FactQuery, 'after' | 'limit'>, limit: number) => Promise<FactHit[]>,
@@ -44,7 +44,7 @@ interface Found {
 }
 
 /** Those of the hits that are seen, as they are seen, best first. */
-async function seenOf(store: FactStore, line: Line, filter: Filter, hits: readonly FactHit[]): Promise<FactHit[]> {
+async function seenOf(store: FactReads, line: Line, filter: Filter, hits: readonly FactHit[]): Promise<FactHit[]> {
   const scores = new Map<string, number>();
   for (const { fact, score } of hits) scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
   const partitions = new Map(
@@ -63,7 +63,7 @@ async function seenOf(store: FactStore, line: Line, filter: Filter, hits: readon
 type Names = Pick<FactVersion, 'subject' | 'predicate'>;
 
 async function* pagesOf(
-  store: FactStore,
+  store: FactReads,
   line: Line,
   filter: Filter,
   partitions: readonly Names[],

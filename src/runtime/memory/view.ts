@@ -3,6 +3,7 @@ import {
   type CommitPayload,
   type EntryRow,
   type FactQuery,
+  type FactReads,
   type FactStore,
   type FactVersion,
   type Hash,
@@ -26,6 +27,7 @@ import {
 import type { Surroundings } from '../writer.ts';
 import { requireBeliefs, rowOf } from './believe.ts';
 import { type Line, SHARED } from './line.ts';
+import { atOneMoment } from './moment.ts';
 import { embedTexts, type RankedBy, ranked, requireEmbedder, type Score } from './ranked.ts';
 import { seenFacts } from './seen-facts.ts';
 
@@ -97,6 +99,8 @@ const RECALL_DEFAULT = 1_000;
 const RANKED_DEFAULT = 10;
 const TEXT_MAX = 10_000;
 
+type Pages = (query: FactQuery, most?: number) => AsyncGenerator<FactRow[]>;
+
 /** What a memory needs of a runtime. */
 export type MemorySurroundings = Pick<Surroundings, 'beliefs' | 'clock' | 'embedder' | 'store'>;
 
@@ -145,12 +149,16 @@ export class MemoryView {
     };
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
     if (by !== undefined || signal !== undefined) throw badRecall('by and signal go with a text');
-    const found: FactRow[] = [];
     // With a relation nobody knows of how many these are.
-    for await (const page of this.#pages(asked, relation === undefined ? limit + 1 : undefined)) {
-      found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
-      if (found.length > limit) break;
-    }
+    const most = relation === undefined ? limit + 1 : undefined;
+    const found = await this.#read(async (pages) => {
+      const found: FactRow[] = [];
+      for await (const page of pages(asked, most)) {
+        found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
+        if (found.length > limit) break;
+      }
+      return found;
+    }, most);
     const facts = found.slice(0, limit);
     const observation = observed(
       { ...asked, ...(branch !== undefined && { branch }), ...(relation && { relation }) },
@@ -178,10 +186,7 @@ export class MemoryView {
     requireForm(HISTORY_MEMBERS, query, 'query');
     requireForm(QUERY, query, 'query');
     if (query.limit !== undefined) return (await this.recall({ ...query, valid: 'any', system: 'any' })).facts;
-    const rows: FactRow[] = [];
-    const all = { ...query, space: this.space, kind: requireKind(query.kind ?? 'current') };
-    for await (const page of this.#pages(all)) rows.push(...page);
-    return rows;
+    return this.#all({ ...query, space: this.space, kind: requireKind(query.kind ?? 'current') });
   }
 
   /**
@@ -194,18 +199,19 @@ export class MemoryView {
     requireForm(POINT_MEMBERS, to, 'to');
     requireForm(OF_MEMBERS, of, 'of');
     requireForm(form.members(OF), of, 'of');
-    const rows = new Map<string, FactRow>();
-    for (const point of [from, to]) {
-      const { valid, system } = point;
-      const query = {
-        ...of,
-        space: this.space,
-        valid: requireInstant(valid, 'valid', ''),
-        system: requireInstant(system, 'system', ''),
-      };
-      for await (const page of this.#pages(query))
-        for (const row of page) rows.set(`${row.system_time_start} ${row.fact_id}`, row);
-    }
+    const queries = [from, to].map(({ valid, system }) => ({
+      ...of,
+      space: this.space,
+      valid: requireInstant(valid, 'valid', ''),
+      system: requireInstant(system, 'system', ''),
+    }));
+    const rows = await this.#read(async (pages) => {
+      const rows = new Map<string, FactRow>();
+      for (const query of queries)
+        for await (const page of pages(query))
+          for (const row of page) rows.set(`${row.system_time_start} ${row.fact_id}`, row);
+      return rows;
+    });
     return diff([...rows.values()], from, to);
   }
 
@@ -217,8 +223,7 @@ export class MemoryView {
   async explain(fact: Pick<FactRow, 'subject' | 'predicate' | 'fact_id' | 'system_time_start'>): Promise<Explained> {
     requireForm(FACT, fact, 'fact');
     const { subject, predicate, fact_id, system_time_start } = fact;
-    const all: FactRow[] = [];
-    for await (const page of this.#pages({ space: this.space, subject, predicate, kind: 'all' })) all.push(...page);
+    const all = await this.#all({ space: this.space, subject, predicate, kind: 'all' });
     const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
     if (found === undefined)
       throw new MemoryError(
@@ -299,9 +304,24 @@ export class MemoryView {
     return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
   }
 
-  async *#pages(query: FactQuery, most?: number): AsyncGenerator<FactRow[]> {
+  async #all(query: FactQuery): Promise<FactRow[]> {
+    return this.#read(async (pages) => {
+      const rows: FactRow[] = [];
+      for await (const page of pages(query)) rows.push(...page);
+      return rows;
+    });
+  }
+
+  /** All that is read sees one moment, where the store can do that. `most`: as in `seenFacts`, of all that is read. */
+  async #read<T>(read: (pages: Pages) => Promise<T>, most?: number): Promise<T> {
     const store: FactStore = requireBeliefs(this.#around.beliefs).store;
-    for await (const page of seenFacts(store, await this.#line(), query, most)) yield page.map(rowOf);
+    const line = await this.#line();
+    const by = (facts: FactReads): Promise<T> =>
+      read(async function* (query, most) {
+        for await (const page of seenFacts(facts, line, query, most)) yield page.map(rowOf);
+      });
+    // One question sees one moment.
+    return most !== undefined && line.length === 1 ? by(store) : atOneMoment(store, by);
   }
 
   async #line(): Promise<Line> {

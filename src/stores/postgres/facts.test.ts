@@ -587,6 +587,35 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
+  test('what is read at one moment is read again, of another one, where the connection was lost; nobody else reads in it', async () => {
+    const url = postgres.url();
+    const applicationName = postgres.schemaOf(url);
+    const store = await openPostgres({ url, applicationName, readers: 1 });
+    const said = (n: number) => changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `${n}` }]);
+    await store.commit({ ...batchOf([]), facts: [said(1)] });
+    const counted: number[][] = [];
+    const count = async (reads: Pick<PostgresStore, 'facts'>) => (await reads.facts({ space, limit: 9 })).length;
+    const answer = await store.atOneMoment(async (reads) => {
+      const seen = [await count(reads)];
+      counted.push(seen);
+      await store.commit({ ...batchOf([]), facts: [said(1 + counted.length)] });
+      if (counted.length === 1)
+        await postgres.query(
+          'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND query NOT LIKE $2 AND xact_start IS NOT NULL',
+          [applicationName, '%pg_terminate_backend%'],
+        );
+      // Several at a time, too.
+      seen.push(...(await Promise.all([count(reads), count(reads)])));
+      return seen;
+    });
+    expect([answer, counted]).toEqual([
+      [2, 2, 2],
+      [[1], [2, 2, 2]],
+    ]);
+    expect(await count(store)).toBe(3);
+    await store.close();
+  });
+
   test('people with a SQL shell find the twelve columns of a fact', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });

@@ -15,7 +15,7 @@ import type { Row } from './driver.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { KnownFacts } from './known-facts.ts';
-import type { Readers } from './readers.ts';
+import type { Asking, Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Session, Statement } from './session.ts';
 
@@ -63,7 +63,7 @@ export function preparePartition(
 
 /** As `FactStore.facts`, with nothing left out that has a default. */
 export function prepareFacts(
-  readers: Readers,
+  readers: Asking,
   schema: string,
   path: string,
 ): (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]> {
@@ -116,7 +116,7 @@ export function prepareBranches(
 
 /** As `FactStore.branchPartitions`, with nothing left out that has a default. */
 export function prepareBranchPartitions(
-  readers: Readers,
+  readers: Asking,
   schema: string,
   path: string,
 ): (query: BranchPartitionQuery & { readonly limit: number }) => Promise<BranchPartition[]> {

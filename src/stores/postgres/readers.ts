@@ -28,6 +28,9 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
+/** Who is asked, by whichever connection. */
+export type Asking = Pick<Readers, 'run'>;
+
 /** A few connections for reading, opened when they are needed. A read that lost its connection is sent again. */
 export class Readers {
   readonly #options: ReadersOptions;
@@ -79,6 +82,19 @@ export class Readers {
       }
     } finally {
       this.#rest();
+    }
+  }
+
+  /** What is asked sees one moment, by one connection; begun again where that was lost. */
+  async atOneMoment<T>(step: (asking: Asking) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const lost: ConnectionLost[] = [];
+      try {
+        return await this.lend((session) => inSnapshot(session, step, lost));
+      } catch (error) {
+        if (lost.length === 0) throw error;
+        if (tries === READ_TRIES_MAX) throw unreachableError(this.#options.path, error);
+      }
     }
   }
 
@@ -140,5 +156,29 @@ export class Readers {
     this.#idle.splice(index, 1);
     this.#count -= 1;
     void session.end();
+  }
+}
+
+/** `lost` is told where the connection was. */
+async function inSnapshot<T>(
+  session: Session,
+  step: (asking: Asking) => Promise<T>,
+  lost: ConnectionLost[],
+): Promise<T> {
+  // One question at a time.
+  let last: Promise<unknown> = Promise.resolve();
+  const run = (statement: Statement, values?: unknown[]): Promise<Row[]> => {
+    const answer = last.then(() => session.run(statement, values));
+    last = answer.catch((error: unknown) => {
+      if (error instanceof ConnectionLost) lost.push(error);
+    });
+    return answer;
+  };
+  try {
+    await run({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+    return await step({ run });
+  } finally {
+    // Nobody else is to read in it.
+    await run({ text: 'ROLLBACK' }).catch(() => session.end());
   }
 }

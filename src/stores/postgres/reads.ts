@@ -1,4 +1,5 @@
 import type { Reads } from '../access.ts';
+import type { FactAnswers } from '../moment.ts';
 import { prepareBlob, prepareErasedBy } from './blob.ts';
 import {
   prepareEffectKey,
@@ -21,11 +22,25 @@ import { prepareHead } from './head.ts';
 import type { KnownFacts } from './known-facts.ts';
 import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
+import type { Asking } from './readers.ts';
 import { prepareResolve } from './resolve.ts';
 import { prepareErasures, prepareSnapshot } from './snapshot.ts';
 import type { Connections } from './store.ts';
 import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from './texts.ts';
 import { prepareTrajectories } from './trajectories.ts';
+
+/** Facts as whoever is asked sees them. */
+export function prepareFactAnswers(
+  readers: Asking,
+  { schema, path }: Pick<Connections, 'schema' | 'path'>,
+): FactAnswers {
+  return {
+    facts: prepareFacts(readers, schema, path),
+    branchPartitions: prepareBranchPartitions(readers, schema, path),
+    factsByText: prepareFactsByText(readers, schema, path),
+    factsByVector: prepareFactsByVector(readers, schema, path),
+  };
+}
 
 /** `known`: what a store that writes remembers of facts, and learns from what is read. */
 export function prepareReads({ readers, writer, schema, path }: Connections, known: KnownFacts | undefined): Reads {
@@ -57,13 +72,10 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
     effectKey: prepareEffectKey(readers, schema),
     wereEffectsHeld: prepareWereEffectsHeld(readers, schema),
     partition: preparePartition(readers, schema, path, known),
-    facts: prepareFacts(readers, schema, path),
+    ...prepareFactAnswers(readers, { schema, path }),
     claimKey: prepareClaimKey(readers, schema),
     spaces: prepareSpaces(readers, schema, path),
     branches: prepareBranches(readers, schema, path),
-    branchPartitions: prepareBranchPartitions(readers, schema, path),
-    factsByText: prepareFactsByText(readers, schema, path),
-    factsByVector: prepareFactsByVector(readers, schema, path),
     textsToEmbed: prepareTextsToEmbed(readers, schema, path),
   };
 }

@@ -1,16 +1,17 @@
 import { madeHere } from '#canon';
-import type { Ahead, Membership, RowRange, SharedEffectStore } from '#ledger';
+import type { Ahead, FactReads, Membership, RowRange, SharedEffectStore } from '#ledger';
 import { checkAhead } from '../ahead.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
-import { checkSharing, checkText } from '../input.ts';
+import { checkMoment, checkSharing, checkText } from '../input.ts';
+import { factReads } from '../moment.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { Following } from './follow.ts';
 import { GroupCommit } from './group-commit.ts';
 import { prepareJoin } from './members.ts';
 import type { Readers } from './readers.ts';
-import { prepareReads } from './reads.ts';
+import { prepareFactAnswers, prepareReads } from './reads.ts';
 import { Scrubber, type ScrubberOptions } from './scrub.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Session } from './session.ts';
@@ -94,6 +95,14 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     const { leaseMs, signal } = options;
     const { tenures } = this.#connections;
     return this.#working(() => tenures.share(prepareJoin(this.#connections, leaseMs), signal), signal);
+  }
+
+  async atOneMoment<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T> {
+    this.#checkOpen();
+    checkMoment(read, options);
+    const { readers } = this.#connections;
+    const asked = <A>(step: () => A | Promise<A>): Promise<A> => this.#asked('Reading', step);
+    return readers.atOneMoment((asking) => read(factReads(prepareFactAnswers(asking, this.#connections), asked)));
   }
 
   async scrub(): Promise<void> {

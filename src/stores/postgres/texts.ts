@@ -5,7 +5,7 @@ import { otherDimensions, unit } from '../vectors.ts';
 import type { Row } from './driver.ts';
 import { ROW, requireWhole, restrictions, versionOf } from './facts.ts';
 import type { GroupCommit } from './group-commit.ts';
-import type { Readers } from './readers.ts';
+import type { Asking, Readers } from './readers.ts';
 import { bytea } from './row.ts';
 import type { Session } from './session.ts';
 import { counted, textRows } from './text-rows.ts';
@@ -19,7 +19,7 @@ const DAY = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asser
 
 /** As `FactStore.factsByText`, with nothing left out that has a default. The formula is that of `Bm25`. `path` names the store in errors. */
 export function prepareFactsByText(
-  readers: Readers,
+  readers: Asking,
   schema: string,
   path: string,
 ): (query: Asked<FactTextQuery>) => Promise<FactHit[]> {
@@ -51,7 +51,7 @@ export function prepareFactsByText(
 
 /** As `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
 export function prepareFactsByVector(
-  readers: Readers,
+  readers: Asking,
   schema: string,
   path: string,
 ): (query: Asked<FactVectorQuery>) => Promise<FactHit[]> {
@@ -215,7 +215,7 @@ function saidBy(
 
 /** The best rows that the query wants. `hits` makes the table `hit` of the texts that answer, with their scores. */
 async function ranked(
-  readers: Readers,
+  readers: Asking,
   of: { readonly schema: string; readonly path: string; readonly query: Omit<Asked<FactTextQuery>, 'text'> },
   hits: (given: (value: unknown) => string) => string,
 ): Promise<FactHit[]> {

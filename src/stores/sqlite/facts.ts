@@ -25,6 +25,7 @@ export interface FoundPartition {
 export class FactReader {
   readonly #db: DatabaseSync;
   readonly #path: string;
+  readonly #isHeld: boolean;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
   readonly #selectWhole: StatementSync;
@@ -38,8 +39,9 @@ export class FactReader {
   /** By their text. */
   readonly #queries = new Map<string, StatementSync>();
 
-  /** `path` names the store in errors. */
-  constructor(db: DatabaseSync, path: string) {
+  /** `path` names the store in errors. `isHeld`: whether the connection is in a transaction, so that all reads see one moment. */
+  constructor(db: DatabaseSync, path: string, { isHeld = false }: { readonly isHeld?: boolean } = {}) {
+    this.#isHeld = isHeld;
     this.#db = db;
     this.#path = path;
     this.#begin = db.prepare('BEGIN');
@@ -133,12 +135,12 @@ export class FactReader {
 
   /** @throws {StoreError} while the facts are incomplete; what `read` throws */
   atOneMoment<T>(read: () => T): T {
-    this.#begin.run();
+    if (!this.#isHeld) this.#begin.run();
     try {
       if (this.#selectWhole.get()?.['whole'] !== 1) throw incompleteError(this.#path);
       return read();
     } finally {
-      if (this.#db.isTransaction) this.#end.run();
+      if (!this.#isHeld && this.#db.isTransaction) this.#end.run();
     }
   }
 

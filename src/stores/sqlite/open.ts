@@ -80,8 +80,9 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       );
     }
     checkMark(path, probe(path), mode);
-    const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors };
     const connecting = { mode, durability, extension };
+    const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
+    const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
     const isAside = writer === 'thread' && mode !== 'readonly';
     const store = await (isAside ? openAside(connection, connecting) : openHere(connection, connecting));
     if (mode !== 'readonly') await goOnErasing(store);

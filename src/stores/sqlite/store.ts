@@ -1,15 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { madeHere } from '#canon';
-import type { Ahead, FactHit, FactText, FactTextQuery, RowRange, Tenure } from '#ledger';
+import type { Ahead, FactHit, FactReads, FactText, FactTextQuery, RowRange, Tenure } from '#ledger';
 import type { Reads, Writes } from '../access.ts';
 import { checkAhead } from '../ahead.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
-import { checkText, checkTextQuery, checkToEmbed } from '../input.ts';
+import { checkMoment, checkText, checkTextQuery, checkToEmbed } from '../input.ts';
+import { factReads } from '../moment.ts';
 import type { VectorSearch } from '../options.ts';
 import { rebuild } from '../rebuild.ts';
 import type { Indexes } from './commit.ts';
 import { readonlyError, storeError } from './errors.ts';
+import { factsHeld } from './moment.ts';
 import { prepareReads, type SqliteReads } from './reads.ts';
 import { whenUnlocked } from './retry.ts';
 import type { StepName, Steps } from './steps.ts';
@@ -24,6 +26,8 @@ export interface Connection {
   readonly lockTimeoutMs: number;
   /** `sqlite-vec` where its functions are those of the connection. */
   readonly vectors: VectorSearch;
+  /** What is made of one more connection, which only reads; it is closed where that throws. */
+  readonly another: <T>(make: (db: DatabaseSync) => T) => T;
 }
 
 /**
@@ -43,6 +47,8 @@ export class SqliteStore extends CheckedStore {
   readonly readonly: boolean;
   readonly #db: DatabaseSync;
   readonly #lockTimeoutMs: number;
+  readonly #vectors: VectorSearch;
+  readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
   readonly #writing: Writing;
   readonly #turns: Turns;
@@ -82,6 +88,8 @@ export class SqliteStore extends CheckedStore {
     this.readonly = readonly;
     this.#db = db;
     this.#lockTimeoutMs = lockTimeoutMs;
+    this.#vectors = vectors;
+    this.#another = connection.another;
     this.#reads = reads;
     this.#writing = writing;
     // By the file's own name, which SQLite knows: what is opened by way of a link is the same file.
@@ -100,6 +108,21 @@ export class SqliteStore extends CheckedStore {
     checkToEmbed(embedder, space, limit);
     if (await this.#read(() => this.#reads.isWaiting())) await this.#index();
     return super.textsToEmbed(embedder, space, limit);
+  }
+
+  async atOneMoment<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T> {
+    checkMoment(read, options);
+    if (options?.byText === true && !this.readonly && (await this.#read(() => this.#reads.isBehind())))
+      await this.#index();
+    // By a connection of its own: others are to see what is committed meanwhile.
+    const { db, facts } = await this.#read(() =>
+      this.#another((db) => ({ db, facts: factsHeld(db, this.path, this.#vectors) })),
+    );
+    try {
+      return await read(factReads(facts, async (step) => this.#read(step)));
+    } finally {
+      db.close();
+    }
   }
 
   async scrub(): Promise<void> {

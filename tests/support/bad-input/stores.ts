@@ -113,6 +113,14 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       after: { subject: 'alice', predicate: 'drug' },
       limit: 3,
     }),
+    atOneMoment: {
+      ...on(
+        (store, read, options) => store.atOneMoment?.(read, options),
+        async () => 1,
+        { byText: true },
+      ),
+      trusted: { '0': 'what reads is the caller’s own' },
+    },
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,

@@ -1,0 +1,28 @@
+import type { FactReads } from '#ledger';
+import type { Reads } from './access.ts';
+import { checkBranchPartitionQuery, checkFactQuery, checkTextQuery, checkVectorQuery } from './input.ts';
+
+/** What facts are read with. */
+export type FactAnswers = Pick<Reads, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;
+
+/** The port of reads that see one moment. `asked`: makes StoreErrors of what goes wrong. */
+export function factReads(reads: FactAnswers, asked: <T>(step: () => T | Promise<T>) => Promise<T>): FactReads {
+  return {
+    facts: async (query) => {
+      const checked = checkFactQuery(query);
+      return asked(() => reads.facts(checked));
+    },
+    branchPartitions: async (query) => {
+      const checked = checkBranchPartitionQuery(query);
+      return asked(() => reads.branchPartitions(checked));
+    },
+    factsByText: async (query) => {
+      const checked = checkTextQuery(query);
+      return asked(() => reads.factsByText(checked));
+    },
+    factsByVector: async (query) => {
+      const checked = checkVectorQuery(query);
+      return asked(() => reads.factsByVector(checked));
+    },
+  };
+}
