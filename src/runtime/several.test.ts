@@ -110,10 +110,11 @@ describe('what takes two', () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    for (const attempt of [
-      trajectory.approve(first, doctor('b')),
-      trajectory.reject(first, doctor('b', { reason: 'no' }) as never),
+    for (const attempting of [
+      () => trajectory.approve(first, doctor('b')),
+      () => trajectory.reject(first, doctor('b', { reason: 'no' }) as never),
     ]) {
+      const attempt = attempting();
       await expect(attempt).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, now: second } });
       await expect(attempt).rejects.toThrow(second);
     }

@@ -337,8 +337,12 @@ describe('a command whose folder is kept', () => {
     const running = run(one);
     while (!readdirSync(root).includes('pipe')) await new Promise((resolve) => setImmediate(resolve));
     const late = callOf('k', 1, AbortSignal.abort());
-    for (const asked of [other.spec.reconcile!({}, late), other.spec.compensate!({}, null, late), run(other, {}, late)])
-      await expect(asked).rejects.toMatchObject({ name: 'NoAnswer', why: 'folder_in_use' });
+    const inVain = [
+      () => other.spec.reconcile!({}, late),
+      () => other.spec.compensate!({}, null, late),
+      () => run(other, {}, late),
+    ];
+    for (const ask of inVain) await expect(ask()).rejects.toMatchObject({ name: 'NoAnswer', why: 'folder_in_use' });
     const then = other.spec.reconcile!({}, callOf());
     await fromPipe(join(root, 'pipe'));
     await running;
