@@ -8,7 +8,7 @@ import type { Store } from 'assize/stores';
 import { Client } from 'pg';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
-import { contradict, firstSaid, inTurn, textOf } from './facts.ts';
+import { contradict, firstSaid, inTurn, momentOf, textOf } from './facts.ts';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 
 const SIZES: readonly [few: number, many: number] = [300, 100_000];
@@ -57,7 +57,7 @@ async function inTurns(client: Client, stores: readonly Store[]): Promise<BenchR
       await client.query(select);
       await client.query(insert);
     },
-    ...stores.map((store, i) => (n: number) => contradict(store, inTurn(n, SIZES[i]!))),
+    ...stores.map((store, i) => (n: number) => contradict(store, inTurn(n, SIZES[i]!), momentOf(n))),
   ];
   const times: number[][] = steps.map(() => []);
   for (let n = 0; n < SAMPLES + WARM; n++) {

@@ -33,11 +33,10 @@ const READS = 4_000;
 const TURN = 500;
 /** Contradictions one by one, and those before them, so that it is the compiled program that is measured. */
 const SAMPLES = 400;
-const WARM = 4_000;
+const WARM = 20_000;
 const ONE_BY_ONE: number = WARM + SAMPLES;
-/** Which subject is next, of all in turn; and by which the turn of a subject is found: (STRIDE * TURN_OF_NEXT) % FACTS is 1. */
+/** Which subject is next, of all in turn. */
 const STRIDE = 7_919;
-const TURN_OF_NEXT = 17_679;
 const HASH = 'ab'.repeat(32);
 /** Of rows that `bareRows` asks for. */
 export const BELIEVED_NOW: string = `e.system_end = '${OPEN_END}'`;
@@ -56,7 +55,9 @@ export async function factsBench(): Promise<BenchResult[]> {
     const text = FACTS * JSON.stringify(first(0).insert[0]).length;
     const again = await openStore(`sqlite:${path}`);
     try {
-      for (let version = 1; version <= VERSIONS; version++) await put(again, [replacing(-1, version)]);
+      await put(again, [first(-1)]);
+      for (let version = 2; version <= VERSIONS; version++)
+        await put(again, [replacing(-1, { version: version - 1, time: often(version - 1) }, often(version))]);
       return [
         ...(await reads(again, path)),
         { name: `bytes in the file for one of its row as JSON, ${FACTS} facts`, value: bytes / text, unit: '' },
@@ -89,7 +90,7 @@ async function reads(store: Store, path: string): Promise<BenchResult[]> {
         : thereThen.all(nameOf(subject), system, system, valid, valid),
   ];
   const someone = (n: number): number => inTurn(n, FACTS);
-  const earlier = (n: number): string => at(1_000_000 + 1_000 * ((n * 37) % VERSIONS));
+  const earlier = (n: number): string => often((n * 37) % VERSIONS);
   try {
     return [
       await latency(`as of now, one of ${FACTS} facts, p50`, (n) => point(someone(n), 'now'), 20),
@@ -146,8 +147,8 @@ async function one(store: Store, path: string): Promise<BenchResult[]> {
   const times: [bare: number[], contradiction: number[]] = [[], []];
   const text = textOf(2);
   for (let n = 0; n < ONE_BY_ONE; n++) {
-    const subject = FACTS - 1 - n;
-    const steps = [async () => void insert.run(text), () => contradict(store, subject)];
+    const subject = inTurn(n, FACTS);
+    const steps = [async () => void insert.run(text), () => contradict(store, subject, momentOf(n))];
     for (const [i, step] of steps.entries()) {
       const start = performance.now();
       await step();
@@ -171,20 +172,24 @@ async function one(store: Store, path: string): Promise<BenchResult[]> {
 /** In groups: so many callers that wait together go into one transaction, with one sync. */
 async function writes(store: Store, folder: string): Promise<BenchResult[]> {
   let next = FACTS;
-  let turn = 0;
-  // Those that were changed one by one have a version more.
-  const versions = new Map(Array.from({ length: ONE_BY_ONE }, (_, n): [number, number] => [FACTS - 1 - n, 2]));
+  let turn = ONE_BY_ONE;
+  let moment = ONE_BY_ONE;
+  // Those that were contradicted one by one have a version more.
+  const said = new Map(
+    Array.from({ length: ONE_BY_ONE }, (_, n): [number, Said] => [inTurn(n, FACTS), { version: 2, time: momentOf(n) }]),
+  );
   const replaceNext = (): Promise<void> => {
     const subject = inTurn(turn++, FACTS);
-    const version = (versions.get(subject) ?? 1) + 1;
-    versions.set(subject, version);
-    return put(store, [replacing(subject, version)]);
+    const before = said.get(subject) ?? { version: 1, time: timeOfFirst(subject) };
+    const time = momentOf(moment++);
+    said.set(subject, { version: before.version + 1, time });
+    return put(store, [replacing(subject, before, time)]);
   };
   const results: BenchResult[] = [];
   for (const group of GROUPS) {
     const free: Contender = {
       name: `facts that contradict nothing, groups of ${group}`,
-      run: (count) => grouped(count, group, () => put(store, [first(next++)])),
+      run: (count) => grouped(count, group, () => put(store, [first(next++, momentOf(moment++))])),
     };
     const conflicting: Contender = {
       name: `contradictions, random keys of ${FACTS}, groups of ${group}`,
@@ -263,7 +268,7 @@ export async function firstSaid(store: Store, from: number, to: number): Promise
 }
 
 /** A contradiction, resolved: what is believed of one is read, the operator decides, and what has lost is closed and has an audit row. */
-export async function contradict(store: Store, subject: number): Promise<void> {
+export async function contradict(store: Store, subject: number, time: string): Promise<void> {
   const partition = { space: 'bench', subject: nameOf(subject), predicate: 'p' };
   const { names, version: before, latest, open } = (await store.partition(partition))!;
   const version = before + 1;
@@ -272,7 +277,7 @@ export async function contradict(store: Store, subject: number): Promise<void> {
     declaration: DECLARATION,
     open: open.map(inOrder),
     latest,
-    at: timeOf(subject, version),
+    at: time,
     seq: version,
     merge: mergeProvenance,
   };
@@ -305,7 +310,7 @@ export function inTurn(n: number, facts: number): number {
 
 /** A change as JSON: as much text as a bare row is given. */
 export function textOf(version: number): string {
-  return JSON.stringify(replacing(0, version));
+  return JSON.stringify(replacing(0, { version: version - 1, time: timeOfFirst(0) }, momentOf(0)));
 }
 
 async function put(store: Store, facts: readonly FactWrite[]): Promise<void> {
@@ -313,27 +318,31 @@ async function put(store: Store, facts: readonly FactWrite[]): Promise<void> {
   if (status !== 'committed') throw new Error(`unexpected: ${status}`);
 }
 
-function first(subject: number): FactWrite {
-  return change(subject, 1, []);
+/** A version of what is said of a subject, and when it was. */
+interface Said {
+  readonly version: number;
+  readonly time: string;
+}
+
+function first(subject: number, time: string = timeOfFirst(subject)): FactWrite {
+  return change(subject, { version: 1, time }, []);
 }
 
 /** What was said last is closed, something else is said, and the loser has an audit row. */
-function replacing(subject: number, version: number): FactWrite {
-  if (version === 1) return first(subject);
-  const before = version - 1;
-  return change(subject, version, [{ fact_id: claimOf(subject, before), system_time_start: timeOf(subject, before) }]);
+function replacing(subject: number, before: Said, time: string): FactWrite {
+  const close = [{ fact_id: claimOf(subject, before.version), system_time_start: before.time }];
+  return change(subject, { version: before.version + 1, time }, close);
 }
 
-function change(subject: number, version: number, close: FactWrite['close']): FactWrite {
+function change(subject: number, { version, time }: Said, close: FactWrite['close']): FactWrite {
   const partition = { space: 'bench', subject: nameOf(subject), predicate: 'p' };
-  const system_time = timeOf(subject, version);
   const row: FactVersion = {
     ...partition,
     fact_id: claimOf(subject, version),
     ...said(subject, version),
     valid_from: at(0),
     valid_to: OPEN_END,
-    system_time_start: system_time,
+    system_time_start: time,
     system_time_end: OPEN_END,
     provenance_id: 'w:@0',
     confidence: 0.5,
@@ -350,12 +359,12 @@ function change(subject: number, version: number, close: FactWrite['close']): Fa
   const audit: FactVersion = {
     ...row,
     ...said(subject, version - 1),
-    fact_id: `audit::${claimOf(subject, version - 1)}::${system_time}`,
+    fact_id: `audit::${claimOf(subject, version - 1)}::${time}`,
     row_kind: 'audit',
     resolution_id: HASH,
   };
   const names = { hash: HASH, bytes: 40 };
-  return { partition, names, version, system_time, close, insert: close.length === 0 ? [row] : [row, audit] };
+  return { partition, names, version, system_time: time, close, insert: close.length === 0 ? [row] : [row, audit] };
 }
 
 const COLUMNS: readonly (keyof FactVersion)[] = (Object.keys(first(0).insert[0]!) as (keyof FactVersion)[])
@@ -376,10 +385,19 @@ function claimOf(subject: number, version: number): string {
   return `${String(subject).padStart(32, '0')}${String(version).padStart(32, '0')}`;
 }
 
-/** Times rise as a clock's do, in the order in which subjects are written: first as they are numbered, then by the stride. */
-function timeOf(subject: number, version: number): string {
-  if (subject === -1) return at(1_000_000 + 1_000 * version);
-  return at(1_000_000 * version + (version === 1 ? subject : (subject * TURN_OF_NEXT) % FACTS));
+/** Times rise as a clock's do, in the order in which all is written: what is said first of each subject, */
+function timeOfFirst(subject: number): string {
+  return subject === -1 ? often(1) : at(1_000_000 + subject);
+}
+
+/** versions of the key that has many of them, */
+function often(version: number): string {
+  return at(1_000_000 + 1_000 * version);
+}
+
+/** and, n-th after all of that, what is said later. */
+export function momentOf(n: number): string {
+  return at(3_000_000 + n);
 }
 
 /** So many milliseconds after the beginning, as an instant. */
