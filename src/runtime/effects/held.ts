@@ -170,7 +170,11 @@ export class Held {
     try {
       if (cause !== undefined) await run.abort(cause);
       const moved = await run.move(false);
-      if (moved !== 'ended') kept = await keptClaims(run, this.ports.blob);
+      if (moved !== 'ended') {
+        kept = await keptClaims(run, this.ports.blob);
+        // Whoever has it next reads it back: what is still on its way into the log would be done once more, or be in doubt.
+        await run.settled();
+      }
       end = moved;
       this.#noteLack(run, moved);
       // Who begins anew asks the log what became of this.

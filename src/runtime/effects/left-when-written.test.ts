@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Sink } from '#effects';
+import type { RuntimeError } from '#runtime';
+import { MemoryStore } from '#stores';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// What is left to a person is read back from the log by whoever looks for it: so all that was said of it is there by then, however long
+// the store takes to write. Else what was done last would be called once more, and nothing of that could be written.
+
+/** A store whose writes of effects take a while. */
+function slow(store: MemoryStore): MemoryStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name !== 'logEffects') return member.bind(target);
+      return async (...args: unknown[]) => {
+        for (let turn = 0; turn < 20; turn++) await nextTurn();
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+}
+
+/** What tools were told, in order, and whether anybody was told that something could not be gone on with. */
+async function stage(sort: Sink, fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault) {
+  const sink = new OutsideSink(sort);
+  const store = new MemoryStore();
+  const calls: string[] = [];
+  const outside = {
+    sink,
+    steps: new Steps(),
+    fault: (of: 'do' | 'undo' | 'ask', what: string) => {
+      // What is asked changes nothing.
+      if (of !== 'ask') calls.push(`${of} ${what}`);
+      return fault(of, what);
+    },
+  };
+  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
+  const failures: RuntimeError[] = [];
+  const assize = runtimeOver(slow(store), [tally], { tools, onRecoveryFailed: (error) => failures.push(error) });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  return { sink, calls, failures, assize, trajectory };
+}
+
+const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
+
+describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) => {
+  test('who recovers at once what could not be undone undoes nothing once more', async () => {
+    const { sink, calls, failures, assize, trajectory } = await stage(sort, (of, what) =>
+      of === 'undo' && what === 'second' ? 'fail_for_good' : 'none',
+    );
+    const made = trajectory.transaction(options, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'first' });
+      await tx.call('reversible.externalised', { what: 'second' });
+      throw new Error('no');
+    });
+    await expect(made).rejects.toThrow('no');
+    const before = [...calls];
+    expect(await assize.recoverEffects()).toMatchObject([{ n: 1, phase: 'unresolved' }]);
+    expect([calls, failures]).toEqual([before, []]);
+    expect([sink.standing('first'), sink.standing('second')]).toEqual([0, 1]);
+    await assize.close();
+  });
+
+  test('who decides at once what could not be done has nothing else done once more', async () => {
+    let refuses = true;
+    const { sink, calls, failures, assize, trajectory } = await stage(sort, (of, what) =>
+      of === 'do' && what === 'first' && refuses ? 'fail_for_good' : 'none',
+    );
+    const { effects } = await trajectory.transaction(options, async (tx) => {
+      await tx.call('reversible.buffered', { what: 'first' });
+      await tx.call('reversible.buffered', { what: 'second' });
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect(effects).toBe('person');
+    const before = [...calls];
+    refuses = false;
+    const by = { by: 'ops', evidence: 'it is taken now' };
+    expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({ left: 0 });
+    expect([calls, failures]).toEqual([[...before, 'do first'], []]);
+    expect([sink.times('do', 'first'), sink.times('do', 'second')]).toEqual([1, 1]);
+    await assize.close();
+  });
+});
