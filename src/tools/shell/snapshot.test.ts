@@ -190,6 +190,17 @@ test.each<[string, (root: string, elsewhere: string) => void]>([
   }
 });
 
+test('what goes while it is looked for hides nothing that is kept beside it', async () => {
+  const { root, snapshots, place } = stage();
+  expect(Snapshots.keptOf(root)).toBe(false);
+  await snapshots.take('k', 1);
+  // As entries that others let go between the list and the look, in whatever order: of so many one comes before it.
+  for (let n = 0; n < 100; n++) symlinkSync('gone', join(copyIn(place), `../${n}.json`));
+  expect(Snapshots.keptOf(root)).toBe(true);
+  await snapshots.settle('k');
+  expect(Snapshots.keptOf(root)).toBe(false);
+});
+
 test('a link is not copied in the place of the folder', async () => {
   const { root, snapshots, place } = stage();
   rmSync(root, { recursive: true });

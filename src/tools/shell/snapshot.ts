@@ -54,16 +54,18 @@ export class Snapshots {
     this.#home = homeOf(folder);
   }
 
-  /** Whether a run there may yet be put back, or undone: whatever stands there now, what it has copied was a folder. */
+  /**
+   * Whether a run there may yet be put back, or undone: whatever stands there now, what it has copied was a folder. Nobody's turn is waited
+   * for, so an entry that was there may have gone when it is read: that one is nothing, and says nothing of the others.
+   */
   static keptOf(folder: string): boolean {
     const home = homeOf(folder);
-    try {
-      const entries = readdirSync(home).filter((name) => name.endsWith('.json'));
-      return entries.some((name) => (JSON.parse(readFileSync(join(home, name), 'utf8')) as Entry).state !== 'undone');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw error;
-    }
+    const names = unlessGone(() => readdirSync(home)) ?? [];
+    return names.some((name) => {
+      if (!name.endsWith('.json')) return false;
+      const text = unlessGone(() => readFileSync(join(home, name), 'utf8'));
+      return text !== undefined && (JSON.parse(text) as Entry).state !== 'undone';
+    });
   }
 
   /**
@@ -257,6 +259,16 @@ export class Snapshots {
 
   #entryAt(key: string): string {
     return join(this.#home, `${key}.json`);
+  }
+}
+
+/** Undefined for what is not there any more. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
