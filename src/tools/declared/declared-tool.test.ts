@@ -224,6 +224,7 @@ describe('a declaration is refused', () => {
     ['is keyed, and calls what is not', 'execute', 'blind', {}, 'its execute calls other.tool, of which it is blind'],
     ['is keyed, and is undone by what is not', 'compensate', 'blind', {}, 'its compensate calls other.tool'],
     ['is asked for by what acts', 'reconcile', 'keyed', {}, 'its reconcile only reads'],
+    ['is keyed, and mitigated by what is blind', 'mitigate', 'blind', {}, 'its mitigate calls other.tool'],
     ['is of no class, and calls a tool', 'execute', 'keyed', { class: null }, 'its class is'],
   ])('that %s', (_, part, sink, change, why) => {
     const other = declareTool({
@@ -433,4 +434,38 @@ describe('what undoes it answers', () => {
     });
     expect(keys).toEqual([expect.stringMatching(/^mitigate-x%2fy\/[0-9a-f]{64}$/)]);
   });
+
+  test.each(['keyed', 'queryable', 'blind'] as const)(
+    'what was mitigated is mitigated once, though the answer to that was lost: by what is %s',
+    async (sink) => {
+      const log = new OutsideSink(sink);
+      const letter = declareTool({
+        name: 'mail.letter',
+        input: z.looseObject({}),
+        class: { reversibility: 'irreversible', delivery: 'buffered', sink },
+        writes: ['x:y'],
+        execute: (_, { key }) => {
+          const isFirst = !log.has(key);
+          log.do(key, 'letter');
+          if (isFirst) throw new Error('the line went dead');
+          return 'written before';
+        },
+        ...(sink === 'queryable' && {
+          reconcile: (_: unknown, { key }: Call) =>
+            log.has(key) ? { happened: true, result: 'it was written' } : { happened: false },
+        }),
+      });
+      const partly = { undone: 'partly', residue: { fee: 5 } };
+      // What is mitigated by a blind one is blind itself: then a person looks.
+      const sort = sink === 'blind' ? { ...(ORDER.class as object), sink } : ORDER.class;
+      const tool = answered(partly, { class: sort, mitigate: { call: 'letter' } }, { letter });
+      const mitigated = { keyed: 'written before', queryable: 'it was written' };
+      expect(await leftBy(tool)).toEqual(
+        sink === 'blind'
+          ? { residue: undefined, left: ['in_doubt'] }
+          : { residue: { mitigated: mitigated[sink], residue: { fee: 5 } }, left: [] },
+      );
+      expect(log.standing('letter')).toBe(1);
+    },
+  );
 });

@@ -312,7 +312,11 @@ function contradictionWith(part: Part, sort: ToolSpec['class'], target: Target):
   if (part === 'reconcile' || sort === 'read')
     return `its ${part} only reads, and calls ${name}, which changes something`;
   // It would be called again for an answer that was lost.
-  if (part === 'mitigate' || sort?.sink !== 'keyed' || its.sink === 'keyed') return undefined;
+  if (part === 'mitigate')
+    return sort?.sink !== 'blind' && its.sink === 'blind'
+      ? `its mitigate calls ${name}, which is blind, and would do it again where an answer was lost; call what is keyed or queryable`
+      : undefined;
+  if (sort?.sink !== 'keyed' || its.sink === 'keyed') return undefined;
   return `its sink is keyed, and its ${part} calls ${name}, of which it is ${its.sink}; say so of both`;
 }
 
@@ -330,8 +334,20 @@ function callerOf(declaration: ToolDeclaration, part: Part, target: Target, memb
   if (problem !== undefined) throw invalidTool(declaration.name, `its ${part} can't be called: ${problem}`);
   return async (sources, call) => {
     const made = mapped(args, sources);
-    return typeof target === 'function' ? target(made, call) : target.spec.execute(fitting(target, made), call, []);
+    if (typeof target === 'function') return target(made, call);
+    const done = part === 'mitigate' ? await doneBefore(target, made, call) : undefined;
+    return done === undefined ? target.spec.execute(fitting(target, made), call, []) : done.result;
   };
+}
+
+/** What is done about a residue is done again with the compensation, and nobody asks about it by itself: a sink that can tell is asked first. */
+async function doneBefore(target: Tool, args: Json, call: Call): Promise<{ readonly result: unknown } | undefined> {
+  const { name, spec } = target;
+  if (spec.reconcile === undefined) return undefined;
+  const said = await spec.reconcile(fitting(target, args), call);
+  if (said?.happened === true) return said;
+  if (said?.happened === false) return undefined;
+  throw new TypeError(`${name} does not say whether it has happened`);
 }
 
 /** @throws DidNothing: what does not fit the tool that is called was not given to it */
