@@ -1,4 +1,4 @@
-import { contains, type Name, readScope } from '#authority';
+import { type Name, readScope } from '#authority';
 
 /** What is done to a resource. Reads conflict with writes, writes with both. */
 export type Access = 'read' | 'write';
@@ -28,14 +28,28 @@ export function conflicts(left: Claim, right: Claim): boolean {
   return (left.access === 'write' || right.access === 'write') && scopesMeet(left.scope, right.scope);
 }
 
-/** Whether a claim lies inside of what was claimed: who may write may read. */
-export function covers(claimed: readonly Claim[], { scope, access }: Claim): boolean {
-  return claimed.some(
-    (claim) =>
-      (claim.access === 'write' || access === 'read') &&
-      // Most that is claimed is what is touched.
-      (claim.scope.text === scope.text || contains(claim.scope.text, scope.text)),
-  );
+/** Whether a claim lies inside of what was claimed: who may write may read. Of many claims, see `ClaimSet`. */
+export function covers(claimed: Iterable<Claim>, { scope, access }: Claim): boolean {
+  for (const claim of claimed)
+    if ((claim.access === 'write' || access === 'read') && scopeContains(claim.scope, scope)) return true;
+  return false;
+}
+
+/** As `contains` says of texts, which would have to be looked up, or read again where there are many. */
+function scopeContains(wider: Name, narrower: Name): boolean {
+  // Most that is claimed is what is touched.
+  if (wider.text === narrower.text) return true;
+  const { tokens } = wider;
+  const given = narrower.tokens;
+  if (given.length < tokens.length) return false;
+  for (let i = 0; i < tokens.length; i++) if (!tokenContains(tokens[i]!, given[i]!)) return false;
+  return continues(wider.rest, given[tokens.length] ?? narrower.rest);
+}
+
+/** Whether a scope that ends so contains what goes on with that, a segment or an end of its own. */
+export function continues(rest: Name['rest'], next: string): boolean {
+  if (rest === '') return next === '';
+  return rest === ':**' ? next !== '' : next[0] === '/';
 }
 
 /** Whether a scope that has ended can mean what goes on with that token: `/**` only what goes on in the path. */
@@ -45,6 +59,10 @@ function goesOn({ rest }: Name, token: string | undefined): boolean {
 
 function tokensMeet(a: string, b: string): boolean {
   return a === b || (isStar(a) && a[0] === b[0]) || (isStar(b) && a[0] === b[0]);
+}
+
+function tokenContains(wider: string, narrower: string): boolean {
+  return wider === narrower || (isStar(wider) && wider[0] === narrower[0]);
 }
 
 export function isStar(token: string): boolean {

@@ -1,13 +1,14 @@
 import { ChurnMap } from '#canon';
 import { ClaimIndex, type Registration } from './claim-index.ts';
+import { ClaimSet } from './claim-set.ts';
 import { Coordinator, type Stale, type Work } from './coordinator.ts';
-import { type Claim, covers } from './scopes.ts';
+import type { Claim } from './scopes.ts';
 
 interface Shared {
   readonly work: Work;
-  claims: Claim[];
-  /** Came too late, are not registered, and are to be given up. */
-  readonly late: Claim[];
+  claims: ClaimSet;
+  /** Came too late, are not registered, and are to be given up. Undefined where none did. */
+  late: ClaimSet | undefined;
   /** It was begun here, so that what it does is seen from here. */
   readonly isHere: boolean;
   /** Whose it is. */
@@ -69,7 +70,8 @@ export class SharedWork {
    */
   begun(epoch: number, fence: number, claims: readonly Claim[], isHere = fence === this.#fence): Work {
     const work = this.coordinator.resume(epoch, claims);
-    this.#works.set(epoch, { work, claims: [...claims], late: [], isHere, fence, isLeft: false, doubts: [] });
+    const shared = { work, claims: new ClaimSet(claims), late: undefined, isHere, fence, isLeft: false, doubts: [] };
+    this.#works.set(epoch, shared);
     if (!isHere) this.#takeForDone(work, claims);
     return work;
   }
@@ -83,16 +85,17 @@ export class SharedWork {
     if (shared === undefined) return undefined;
     const { work, isHere } = shared;
     if (isHere) {
-      const fresh = claims.filter((claim) => !covers(shared.claims, claim));
+      const fresh = claims.filter((claim) => !shared.claims.covers(claim));
       const stale = this.coordinator.expand(work, fresh);
       if (stale !== undefined) {
-        shared.late.push(...claims);
+        shared.late ??= new ClaimSet();
+        for (const claim of claims) shared.late.add(claim);
         return stale;
       }
     }
     this.coordinator.claim(work, claims);
     if (!isHere) this.#takeForDone(work, claims);
-    shared.claims.push(...claims);
+    for (const claim of claims) shared.claims.add(claim);
     return undefined;
   }
 
@@ -100,8 +103,8 @@ export class SharedWork {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return;
     const released = claims.flatMap((claim) => {
-      const isLate = takeOut(shared.late, claim).length > 0;
-      return isLate ? [] : takeOut(shared.claims, claim);
+      const isLate = shared.late?.take(claim) !== undefined;
+      return isLate ? [] : (shared.claims.take(claim) ?? []);
     });
     this.coordinator.release(shared.work, released);
   }
@@ -114,9 +117,9 @@ export class SharedWork {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return;
     shared.isLeft = true;
-    if (kept !== undefined) shared.claims = [...kept];
+    if (kept !== undefined) shared.claims = new ClaimSet(kept);
     for (const doubt of shared.doubts) this.#doubts.delete(doubt);
-    shared.doubts = shared.claims.map((claim) => this.#doubts.add(epoch, claim));
+    shared.doubts = Array.from(shared.claims, (claim) => this.#doubts.add(epoch, claim));
     this.coordinator.end(shared.work);
   }
 
@@ -145,14 +148,4 @@ export class SharedWork {
   #takeForDone(work: Work, claims: readonly Claim[]): void {
     for (const claim of claims) this.coordinator.acts(work, claim);
   }
-}
-
-/** One that is the same, where there is one. */
-function takeOut(claims: Claim[], claim: Claim): Claim[] {
-  const at = claims.findIndex((each) => isSame(each, claim));
-  return at === -1 ? [] : claims.splice(at, 1);
-}
-
-function isSame(left: Claim, right: Claim): boolean {
-  return left.access === right.access && left.scope.text === right.scope.text;
 }

@@ -108,8 +108,8 @@ export class Beside implements Coordination {
     return stale;
   }
 
-  async release({ epoch }: Work, claims: readonly Claim[], over: () => void): Promise<void> {
-    await this.#say({ is: 'given', epoch, claims: claimsText(claims) }, over);
+  async release({ epoch }: Work, claims: readonly Claim[]): Promise<void> {
+    await this.#say({ is: 'given', epoch, claims: claimsText(claims) });
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
@@ -182,14 +182,10 @@ export class Beside implements Coordination {
     await this.#exchangeSoon();
   }
 
-  /** What came of it here, when it is heard; `over` is called in that very turn. */
-  #say(said: Said, over: () => void = () => undefined): Promise<unknown> {
+  /** What came of it here, when it is heard. */
+  #say(said: Said): Promise<unknown> {
     this.#throwIfLost();
-    return new Promise((resolve, fail) => {
-      const heard = (outcome: unknown): void => {
-        over();
-        resolve(outcome);
-      };
+    return new Promise((heard, fail) => {
       this.#saying.push({ said, heard, fail });
       void this.#exchangeSoon();
     });

@@ -1,4 +1,4 @@
-import { type Claim, conflicts, covers, EffectError, readClaim, type Tool, type Work } from '#effects';
+import { type Claim, ClaimSet, conflicts, EffectError, readClaim, type Tool, type Work } from '#effects';
 import { badIntent } from '../intent.ts';
 import type { Held } from './held.ts';
 import type { Run } from './run.ts';
@@ -39,10 +39,17 @@ export interface ClaimsOptions {
 /** Who asks for a change of what may be touched. @throws where it goes on no more */
 type GoesOn = () => void;
 
-/** What is given up, and what is left that nobody gives up. */
+/** What is given up, and when what is read at that moment by that alone is over. */
 interface GivenUp {
   readonly claims: readonly Claim[];
-  readonly rest: readonly Claim[];
+  readonly read: readonly Promise<void>[];
+}
+
+/** What a call reads that is not over. */
+interface Reading {
+  readonly claims: readonly Claim[];
+  /** When it is over; undefined where nobody waits for it. */
+  over: PromiseWithResolvers<void> | undefined;
 }
 
 /** When a call is judged that could not be at once. */
@@ -62,18 +69,16 @@ export class Claims {
   readonly #options: ClaimsOptions;
   #run: Run | undefined;
   #work: Work;
+  /** What is claimed and not given up, nor about to be: nothing may rest on that any more, also while it is not heard. */
+  readonly #kept: ClaimSet;
   /** What its effects touch, from the check on that lets them. */
   readonly #touched: Claim[] = [];
-  /** What it has said it gives up, while that is not heard: nothing may rest on it any more. Undefined before anything was. */
-  #giving: Claim[] | undefined;
   /** The last change that is not judged yet, and all before it; undefined for none. */
   #changing: Promise<void> | undefined;
   /** Calls that are not judged yet. Undefined before there were any. */
   #judging: Set<Promise<void>> | undefined;
   /** What is being read. Undefined before anything was. */
-  #reading: (readonly Claim[])[] | undefined;
-  /** When something of that is over; undefined where nobody waits for it. */
-  #readOver: PromiseWithResolvers<void> | undefined;
+  #reading: Reading[] | undefined;
   /** What branches have done, as far as that is not undone. Undefined before any has. */
   #branchActs: BranchAct[] | undefined;
   /** Where that could not be undone, of branches that were not chosen. Undefined where all was. */
@@ -86,6 +91,7 @@ export class Claims {
     this.#held = held;
     this.#run = run;
     this.#work = work;
+    this.#kept = new ClaimSet(work.claims);
     this.#options = options;
   }
 
@@ -97,7 +103,8 @@ export class Claims {
 
   /** What may be touched. */
   get all(): readonly Claim[] {
-    return this.#work.claims;
+    // One without an epoch has them to itself.
+    return this.#run === undefined ? [...this.#kept] : this.#work.claims;
   }
 
   /** Whether claims are about to come or go. */
@@ -120,7 +127,7 @@ export class Claims {
 
   /** @throws EffectError `scope_exceeded` for what may not be touched */
   check({ name }: Tool, claims: readonly Claim[]): void {
-    const outside = claims.find((claim) => !covers(this.#kept, claim));
+    const outside = claims.find((claim) => !this.#kept.covers(claim));
     if (outside === undefined) return;
     throw new EffectError(
       'scope_exceeded',
@@ -142,13 +149,12 @@ export class Claims {
   /** A read was let begin: what it reads is not free before it is over. */
   read(claims: readonly Claim[]): void {
     this.#reading ??= [];
-    this.#reading.push(claims);
+    this.#reading.push({ claims, over: undefined });
   }
 
   readIsOver(claims: readonly Claim[]): void {
-    this.#reading?.splice(this.#reading.indexOf(claims), 1);
-    this.#readOver?.resolve();
-    this.#readOver = undefined;
+    const at = this.#reading?.findIndex((reading) => reading.claims === claims) ?? -1;
+    if (at !== -1) this.#reading!.splice(at, 1)[0]!.over?.resolve();
   }
 
   /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; what `goesOn` throws */
@@ -161,12 +167,11 @@ export class Claims {
     const claims = await this.#held.names.of(claimsOfScoped('expand', more), this.#options.signal);
     goesOn();
     this.#options.claimed.push(...claims);
-    if (this.#run === undefined) {
-      (this.#work.claims as Claim[]).push(...claims);
+    const stale = this.#run && (await this.#held.expand(this.#run, this.#work, claims));
+    if (stale === undefined) {
+      for (const claim of claims) this.#kept.add(claim);
       return;
     }
-    const stale = await this.#held.expand(this.#run, this.#work, claims);
-    if (stale === undefined) return;
     throw new EffectError(
       'stale',
       `Transaction ${stale.by}, which is younger than ${stale.epoch}, has acted at ${stale.claim.scope.text} already; begin anew.`,
@@ -176,15 +181,12 @@ export class Claims {
 
   /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; what `goesOn` throws */
   async release(less: Scoped, goesOn: GoesOn): Promise<void> {
-    const { claims, rest } = await this.#inOrder(() => this.#givenUp(less, goesOn));
+    const { claims, read } = await this.#inOrder(() => this.#givenUp(less, goesOn));
     if (this.#run === undefined) return;
-    await this.#untilRead(claims, rest);
+    await Promise.all(read);
     // A branch that has asked for it may have ended: it is given up all the same.
     this.#options.signal.throwIfAborted();
-    // Others hear of it later than it is said.
-    await this.#held.coordination.release(this.#work, claims, () => {
-      for (const claim of claims) takeOut(this.#giving!, claim);
-    });
+    await this.#held.coordination.release(this.#work, claims);
   }
 
   /** Nothing that is judged from then on rests on it, but on the rest. */
@@ -192,26 +194,24 @@ export class Claims {
     goesOn();
     const claims = await this.#held.names.of(claimsOfScoped('release', less), this.#options.signal);
     goesOn();
-    const rest = [...this.#kept];
-    for (const claim of claims) if (!takeOut(rest, claim)) throw notReleased(claim, 'it has not claimed that');
-    const needed = this.#touched.find((claim) => !covers(rest, claim));
-    if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
-    if (this.#run === undefined) {
-      (this.#work.claims as Claim[]).splice(0, Number.POSITIVE_INFINITY, ...rest);
-    } else {
-      this.#giving ??= [];
-      this.#giving.push(...claims);
-    }
-    return { claims, rest };
-  }
-
-  /** Settles when nothing is read any more that these allow, and the rest does not. */
-  async #untilRead(claims: readonly Claim[], rest: readonly Claim[]): Promise<void> {
-    const all = [...rest, ...claims];
-    const needsThese = (claim: Claim): boolean => !covers(rest, claim) && covers(all, claim);
-    while (this.#reading?.some((reading) => reading.some(needsThese))) {
-      this.#readOver ??= Promise.withResolvers();
-      await this.#readOver.promise;
+    const kept = this.#kept;
+    const taken: Claim[] = [];
+    try {
+      for (const claim of claims) {
+        const same = kept.take(claim);
+        if (same === undefined) throw notReleased(claim, 'it has not claimed that');
+        taken.push(same);
+      }
+      const given = new ClaimSet(taken);
+      const needsThese = (claim: Claim): boolean => given.covers(claim) && !kept.covers(claim);
+      const needed = this.#touched.find(needsThese);
+      if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
+      const reading = this.#reading?.filter((each) => each.claims.some(needsThese)) ?? [];
+      for (const each of reading) each.over ??= Promise.withResolvers();
+      return { claims, read: reading.map(({ over }) => over!.promise) };
+    } catch (error) {
+      for (const claim of taken) kept.add(claim);
+      throw error;
     }
   }
 
@@ -232,15 +232,6 @@ export class Claims {
     const judging = this.#judging ?? [];
     const all = [...(this.#changing === undefined ? [] : [this.#changing]), ...judging];
     return all.length === 0 ? undefined : Promise.all(all).then(() => undefined);
-  }
-
-  /** What is claimed and not about to be given up. */
-  get #kept(): readonly Claim[] {
-    const giving = this.#giving;
-    if (giving === undefined || giving.length === 0) return this.#work.claims;
-    const kept = [...this.#work.claims];
-    for (const claim of giving) takeOut(kept, claim);
-    return kept;
   }
 
   /**
@@ -345,7 +336,7 @@ export class Claims {
   /** What a branch has done is undone. `isLeft`: but for that. */
   discard(branch: string, isLeft: (act: BranchAct) => boolean): void {
     const acts = this.#branchActs?.filter(({ place }) => place.startsWith(branch)) ?? [];
-    this.#branchActs = this.#branchActs?.filter((act) => !acts.includes(act));
+    this.#branchActs = this.#branchActs?.filter(({ place }) => !place.startsWith(branch));
     const left = acts.filter(isLeft).flatMap(({ claims }) => claims);
     if (left.length > 0) this.#left = [...(this.#left ?? []), ...left];
   }
@@ -393,13 +384,6 @@ function requireParallel({ name, spec }: Tool, { scope }: Claim): void {
     `A branch that may be undone yet has acted at ${scope.text}, and ${name} does not say that it can be used in parallel; use it in that branch, or when it was decided on.`,
     { evidence: { tool: name, scope: scope.text } },
   );
-}
-
-/** Takes one such claim out of the list; false where there is none. */
-function takeOut(claims: Claim[], { access, scope }: Claim): boolean {
-  const at = claims.findIndex((each) => each.access === access && each.scope.text === scope.text);
-  if (at !== -1) claims.splice(at, 1);
-  return at !== -1;
 }
 
 function notReleased({ scope, access }: Claim, why: string): EffectError {

@@ -14,11 +14,11 @@ export interface Coordination {
   /** Claims more, or says why not. @throws EffectError `tenure_lost` */
   expand(work: Work, claims: readonly Claim[]): Promise<Stale | undefined>;
   /**
-   * Gives claims up before the work ends; `over` is called, and it settles, when all hear that. Undefined where they have.
+   * Gives claims up before the work ends; settles when all hear that. Undefined where they have.
    *
    * @throws EffectError `tenure_lost`
    */
-  release(work: Work, claims: readonly Claim[], over: () => void): Promise<void> | undefined;
+  release(work: Work, claims: readonly Claim[]): Promise<void> | undefined;
   /** Settles when the work may act by these claims. @throws the signal's reason; EffectError `tenure_lost` */
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void>;
   /** The same, and notes that it acts by them: who is older and claims them from then on is late. Undefined where it need not wait. */
@@ -76,9 +76,8 @@ export class Alone implements Coordination {
     return this.#shared.grown(epoch, claims);
   }
 
-  release({ epoch }: Work, claims: readonly Claim[], over: () => void): undefined {
+  release({ epoch }: Work, claims: readonly Claim[]): undefined {
     this.#shared.given(epoch, claims);
-    over();
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
