@@ -170,6 +170,8 @@ export interface Membership {
   exchange(heard: number, said: readonly Said[], look: boolean): Promise<readonly Happening[] | undefined>;
   /** Called when others may have said something, and when the membership is lost. */
   onNews(listener: () => void): void;
+  /** Why it has ended, where this side knows: its connection was lost, or the store was closed. */
+  whyEnded?(): unknown;
   /** What is still of it is another member's at once, where there is one, and else of who joins next; safe to call twice. */
   release(): Promise<void>;
 }

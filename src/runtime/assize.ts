@@ -300,7 +300,7 @@ export class Assize {
     try {
       return await held.resolve(checked);
     } catch (error) {
-      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.beginAnew(held);
+      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.beginAnew(held, error);
       throw error;
     }
   }

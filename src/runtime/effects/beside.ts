@@ -206,7 +206,10 @@ export class Beside implements Coordination {
   /** Where nothing was heard for so long that others may take over, what is under way is not waited for any more, from that very moment on. */
   #checkLease(): void {
     const leftMs = this.#leaseUntil - performance.now();
-    if (leftMs <= 0) this.#lose(tenureLost());
+    if (leftMs <= 0)
+      this.#lose(
+        tenureLost(new Error(`the store has not answered for ${this.#options.leaseMs} ms, which is the lease`)),
+      );
     else if (leftMs <= this.#options.leaseMs / LOOKS) {
       clearTimeout(this.#lastTimer);
       this.#lastTimer = setTimeout(() => this.#checkLease(), Math.ceil(leftMs)).unref();
@@ -245,7 +248,7 @@ export class Beside implements Coordination {
         saying.map(({ said }) => said),
         look,
       );
-      if (happened === undefined) throw tenureLost();
+      if (happened === undefined) throw tenureLost(this.#whyEnded());
       this.#sureUntil = asked + leaseMs * (1 - MARGIN);
       this.#leaseUntil = asked + leaseMs;
       const resumed = await this.#claimsOfResumed(happened);
@@ -261,6 +264,16 @@ export class Beside implements Coordination {
     } finally {
       this.#said = [];
     }
+  }
+
+  #whyEnded(): unknown {
+    const { membership, leaseMs } = this.#options;
+    return (
+      membership.whyEnded?.() ??
+      new Error(
+        `the store counts this process as gone; it does so where nothing was heard of one for its lease of ${leaseMs} ms`,
+      )
+    );
   }
 
   /** By epoch; all are read in one go, however many they are. What has ended since has none: nothing of it is left to do. */

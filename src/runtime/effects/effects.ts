@@ -131,7 +131,7 @@ export class Effects {
       if (!isForLeft) this.#asked = place;
       const held = await place.wait(signal);
       if (!held.isLost) return held;
-      await this.beginAnew(held);
+      await this.beginAnew(held, held.coordination.lost.reason);
     }
   }
 
@@ -190,12 +190,15 @@ export class Effects {
     return next.do !== 'wait' && known.effects.every(({ tool }) => this.tools.has(tool));
   }
 
-  /** What is in memory is worth nothing: whoever is next takes the tenure again, and goes on from what the log says. */
-  async beginAnew(held: Held): Promise<void> {
+  /**
+   * What is in memory is worth nothing: whoever is next takes the tenure again, and goes on from what the log says. `why`: what is found out,
+   * for those who are at work under it.
+   */
+  async beginAnew(held: Held, why: unknown): Promise<void> {
     // Of several who find out at once, one begins anew; by now it may be another one that is held.
     if (this.#place?.made !== held) return;
     this.#place = undefined;
-    await held.release();
+    await held.release(why);
   }
 
   /** When the ledger was told all that can be told now of what has ended. */
@@ -263,7 +266,7 @@ export class Effects {
 
   /** What this process had at work is gone on with, by whoever is first: also where nobody calls for it here any more. */
   async #joinAgain(lost: Held): Promise<void> {
-    await this.beginAnew(lost).catch(() => undefined);
+    await this.beginAnew(lost, lost.coordination.lost.reason).catch(() => undefined);
     while (!this.#isClosed && this.#place?.made === undefined) {
       await sleep(AGAIN_MS, undefined, { ref: false });
       if (this.#isClosed) return;

@@ -369,11 +369,11 @@ export class Held {
     await this.#place.release();
   }
 
-  /** Ends the tenure, whatever is under way: nothing more is written under it, and no tool is called, as somebody else may be at it then. */
-  release(): Promise<void> {
+  /** Ends the tenure, whatever is under way: nothing more is written under it, and no tool is called, as somebody else may be at it then. `why`: told to who is at work. */
+  release(why: unknown): Promise<void> {
     this.#stopWaiting();
     this.ports.settling.end();
-    this.coordination.giveUp(tenureLost());
+    this.coordination.giveUp(tenureLost(why));
     return this.#place.release();
   }
 

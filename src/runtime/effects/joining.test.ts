@@ -127,9 +127,9 @@ describe('of several who find out that their place is lost', () => {
     const { effects, first, memberships } = await stage();
     const all = await Promise.all([
       effects.held(),
-      effects.beginAnew(first).then(() => effects.held()),
+      effects.beginAnew(first, undefined).then(() => effects.held()),
       effects.held(),
-      effects.beginAnew(first).then(() => effects.held()),
+      effects.beginAnew(first, undefined).then(() => effects.held()),
     ]);
     expect(new Set(all).size).toBe(1);
     expect([all[0] === first, memberships.length]).toEqual([false, 2]);
@@ -139,7 +139,7 @@ describe('of several who find out that their place is lost', () => {
   test('who does so when another one is held already leaves that alone', async () => {
     const { effects, first, memberships } = await stage();
     const second = await effects.held();
-    await effects.beginAnew(first);
+    await effects.beginAnew(first, undefined);
     expect(await effects.held()).toBe(second);
     expect([second.isLost, memberships.length]).toEqual([false, 2]);
     await effects.close();

@@ -6,7 +6,10 @@ import { tenureLost } from './tenure-lost.ts';
 export function refused(
   result: Exclude<Awaited<ReturnType<EffectStore['logEffects']>>, { status: 'written' }>,
 ): EffectError {
-  if (result.status === 'fenced') return tenureLost();
+  if (result.status === 'fenced')
+    return tenureLost(
+      new Error('the store refused a write of this process, since it has given its work to another one'),
+    );
   const { key, epoch, n } = result;
   return new EffectError('key_collision', `The key ${key} stands for call ${n} of the transaction ${epoch} already.`, {
     evidence: { key, epoch, n },

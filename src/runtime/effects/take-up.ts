@@ -107,7 +107,7 @@ export async function takeUp(
       await held.finish(run);
     },
     drop: async (error) => {
-      if (isForTheLogToSay(error)) await effects.beginAnew(held);
+      if (isForTheLogToSay(error)) await effects.beginAnew(held, error);
       else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
       else held.drop(work);
     },

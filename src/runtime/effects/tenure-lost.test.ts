@@ -136,7 +136,10 @@ describe.each([
         const unhandled = await unhandledIn(async () => {
           const trajectory = await assize.open('t');
           const [done] = await Promise.allSettled([does(trajectory)]);
-          if (done.status === 'rejected') told.add(done.reason.code);
+          if (done.status === 'rejected') {
+            told.add(done.reason.code);
+            if (done.reason.code === 'tenure_lost') expect([at, done.reason.cause]).toEqual([at, expect.any(Error)]);
+          }
           await Promise.allSettled([assize.close(), store.close()]);
         });
         expect([at, unhandled]).toEqual([at, []]);

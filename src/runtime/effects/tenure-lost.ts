@@ -1,7 +1,8 @@
 import { EffectError } from '#effects';
 
-/** Somebody else goes on with what this process had at work with tools, or may do so. */
-export function tenureLost(cause?: unknown): EffectError {
+/** Somebody else goes on with what this process had at work with tools, or may do so. `cause`: how that came to be, as far as it is known here. */
+export function tenureLost(cause: unknown): EffectError {
+  if (cause instanceof EffectError && cause.code === 'tenure_lost') return cause;
   return new EffectError(
     'tenure_lost',
     'Another process has taken over what tools are at work on here, or may have; what this one began is finished or undone by that. Try again.',

@@ -175,7 +175,7 @@ export class Transactions {
       const error = thrownOf(thrown);
       await tx.holdings.end();
       await tx.end();
-      if (isForTheLogToSay(error)) await effects.beginAnew(held);
+      if (isForTheLogToSay(error)) await effects.beginAnew(held, error);
       else if (begun !== undefined) await this.#undo(held, begun, causeOf(error));
       throw error;
     } finally {

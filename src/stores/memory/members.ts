@@ -55,6 +55,7 @@ export class Members {
     return {
       fence,
       exchange: (heard, said, look) => this.#inTurn(() => this.#exchange(fence, heard, said, look)),
+      whyEnded: () => this.#end,
       onNews: (listener) => {
         const member = this.#members.get(fence);
         if (member !== undefined) member.listener = listener;

@@ -52,6 +52,8 @@ withPostgres(
       expect(await postgres.query(`${TERMINATE} ${SHARING}`, [name])).toHaveLength(1);
       await news;
       expect(await gone.look()).toBeUndefined();
+      expect(gone.membership.whyEnded?.()).toMatchObject({ code: 'store_unreachable', cause: { code: '57P01' } });
+      expect(other.membership.whyEnded?.()).toBeUndefined();
       await other.look();
       expect(other.heard.at(-1)).toMatchObject({ is: 'taken', gone: gone.fence, fence: other.fence });
       // The handle has other connections, and hears on them that it is fenced.
@@ -63,6 +65,7 @@ withPostgres(
       expect(liveWork(again.heard, fences)).toMatchObject([{ epoch, fence: other.fence, claims: ['r:/a'] }]);
       await gone.membership.release();
       await left.close();
+      expect(again.membership.whyEnded?.()).toMatchObject({ code: 'store_closed' });
       await right.close();
     });
 

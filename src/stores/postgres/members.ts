@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Happening, Membership } from '#ledger';
-import { storeError } from './errors.ts';
+import { storeError, unreachableError } from './errors.ts';
 import type { Session } from './session.ts';
 
 /** Numbers of a happening as the server has them (`migrations/0006-members.ts`). */
@@ -73,6 +73,7 @@ export function prepareJoin(
           saying--;
         }
       },
+      whyEnded: () => (session.isOpen ? undefined : unreachableError(path, session.endedBy)),
       part: async () => {
         // Not on a connection that may never answer.
         if (!isMember || saying > 0 || !session.isOpen) return;

@@ -73,6 +73,11 @@ export class Session {
     return this.#end === undefined;
   }
 
+  /** Why it has ended; undefined while it is open. */
+  get endedBy(): unknown {
+    return this.#end;
+  }
+
   /** Called once, when the connection ends for whatever reason. */
   onEnd(listener: () => void): void {
     if (this.isOpen) this.#whenEnded = listener;

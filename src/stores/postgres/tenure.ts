@@ -44,6 +44,7 @@ export class Tenures {
     const { part, ...membership } = made;
     return {
       ...membership,
+      whyEnded: () => this.#closing.signal.reason ?? made.whyEnded?.(),
       release: async () => {
         await part();
         await this.#part(session);
