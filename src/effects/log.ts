@@ -25,6 +25,11 @@ export interface TransactionBody {
 
 /** What is called, or will be: as the log and the commit name it. */
 export interface LoggedEffect {
+  /**
+   * The branch that it was called in, or the part: `0.1` is the second of those that were tried at the first call, and `0.1/2.0` one of its
+   * own. Not of what no branch has called, nor of what is called again for an approval; nor in records of earlier versions.
+   */
+  readonly branch?: string;
   readonly key: Hash;
   readonly tool: string;
   readonly class: EffectClass;
@@ -270,8 +275,9 @@ const LEARNT = ['result', 'residue', 'differs', 'evidence'] as const;
 /** Of what a commit names, as soon as it is recorded. */
 const STANDS: ReadonlySet<EffectPhase> = new Set(['applied', 'due']);
 
-function effectOf({ key, tool, class: kind, payload, undo_cost }: LoggedEffect): KnownEffect {
-  return { key, tool, class: kind, payload, ...(undo_cost === undefined ? {} : { undo_cost }) };
+function effectOf({ key, tool, class: kind, payload, undo_cost, branch }: LoggedEffect): KnownEffect {
+  const rest = { ...(undo_cost === undefined ? {} : { undo_cost }), ...(branch === undefined ? {} : { branch }) };
+  return { key, tool, class: kind, payload, ...rest };
 }
 
 /** What a record says of an effect beside its phase. */

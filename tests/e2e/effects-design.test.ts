@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type EffectPayload, readTransaction } from '#effects';
 import type { Hash, LoggedTransaction } from '#ledger';
+import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
@@ -47,7 +48,8 @@ test('each record of the effect log stands there, with its members', () => {
 const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) => unknown>> = {
   tx_id: ({ row, known }) => [row.epoch, known.body.transaction],
   trace_id: ({ row }) => row.trajectory_id,
-  branch_id: ({ row, known }) => 'branch_id' in row || 'branch_id' in known.body,
+  branch_id: ({ known }) =>
+    known.effects.map(({ branch }, n) => [branch, known.state.effects[n]!.isDiscarded === true]),
   epoch: ({ row }) => row.epoch,
   status: ({ known }) => known.state.phase,
   scopes: ({ known }) => known.body.claims,
@@ -57,7 +59,10 @@ const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) =
   description: ({ known }) => [known.effects.map(({ tool }, n) => [n, tool]), known.body.principal, known.body.writ_id],
 };
 
-/** A transaction of two effects, of which one acted at once and one was held, as the log has it in the end. */
+/**
+ * A transaction of two effects, of which one acted at once and one was held, and of two branches that do the same, of which the second is
+ * chosen and has a part; as the log has it in the end.
+ */
 async function logged() {
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
   const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
@@ -68,6 +73,11 @@ async function logged() {
   await trajectory.transaction(options, async (tx) => {
     await tx.call('reversible.externalised', { what: 'acted', at: 'r' });
     await tx.call('irreversible.buffered', { what: 'held', at: 's' });
+    const tried = (name: string) => async (branch: Transaction) => {
+      await branch.call('reversible.externalised', { what: `${name} acted`, at: name });
+      await branch.nested((part) => part.call('irreversible.buffered', { what: `${name} held`, at: name }));
+    };
+    await tx.speculate([tried('one'), tried('two')], () => 1);
     tx.propose({ action: 'count', role: 'counter', args: 'order' });
   });
   await assize.close();
@@ -92,23 +102,26 @@ test('each field of the paper’s log entry has its place there, and what it has
   expect(seen).toEqual({
     tx_id: [1, 'o1'],
     trace_id: 't',
-    branch_id: false,
+    branch_id: [
+      [undefined, false],
+      ['2.0', true],
+      ['2.1', false],
+      [undefined, false],
+      ['2.1/1.0', false],
+    ],
     epoch: 1,
     status: 'settled',
     scopes: expect.arrayContaining([claim('test:**')]),
     payload: [
       ['reversible.externalised', { what: 'acted', at: 'r' }, [claim('test:r')]],
+      ['reversible.externalised', { what: 'one acted', at: 'one' }, [claim('test:one')]],
+      ['reversible.externalised', { what: 'two acted', at: 'two' }, [claim('test:two')]],
       ['irreversible.buffered', { what: 'held', at: 's' }, [claim('test:s')]],
+      ['irreversible.buffered', { what: 'two held', at: 'two' }, [claim('test:two')]],
     ],
-    idempotency_key: [
-      [true, 1, 0],
-      [true, 1, 1],
-    ],
+    idempotency_key: Array.from({ length: 5 }, (_, n) => [true, 1, n]),
     description: [
-      [
-        [0, 'reversible.externalised'],
-        [1, 'irreversible.buffered'],
-      ],
+      [...[0, 1, 2].map((n) => [n, 'reversible.externalised']), ...[3, 4].map((n) => [n, 'irreversible.buffered'])],
       'alice',
       expect.stringMatching(/^[0-9a-f]{64}$/),
     ],

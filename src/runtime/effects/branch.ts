@@ -83,6 +83,11 @@ export class Branch {
     return this.place === '' ? ordinal : `${this.place}${ordinal}`;
   }
 
+  /** As the log has it; undefined for what is no branch. */
+  get id(): string | undefined {
+    return this.place === '' ? undefined : this.place.slice(0, -1);
+  }
+
   /** Nothing is called here any more. */
   end(): void {
     this.#isOver = true;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EffectsQuery } from '#runtime';
+import type { EffectsQuery, EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -112,4 +112,24 @@ test('a store without an effect log is refused, and so is a query that is none',
     { all: true, before: 1.5 },
   ])
     await expect(reader.effects(query as never)).rejects.toMatchObject({ code: 'bad_argument' });
+});
+
+test('what a branch has called is listed with which one that was, and what was called beside branches is not', async () => {
+  const store = new MemoryStore();
+  const act = toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'reversible', 'externalised');
+  const trajectory = await runtimeOver(store, [tally], { tools: [act] }).create(tally);
+  await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
+    await tx.speculate(
+      ['a', 'b'].map((at) => (branch) => branch.call(act.name, { what: at, at })),
+      () => 1,
+    );
+    await tx.call(act.name, { what: 'c', at: 'c' });
+    tx.propose(COUNT);
+  });
+  const [{ effects }] = (await runtimeOver(store, [tally]).effects({ epoch: 1 })) as [EffectTransaction];
+  expect(effects.map(({ branch, phase }) => [branch, phase])).toEqual([
+    ['0.0', 'undone'],
+    ['0.1', expect.stringMatching(/executed|applied/)],
+    [undefined, expect.stringMatching(/executed|applied/)],
+  ]);
 });

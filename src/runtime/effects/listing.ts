@@ -70,7 +70,8 @@ export interface EffectNeeds {
   readonly domain?: DomainRef;
 }
 
-export interface ListedEffect extends Pick<KnownEffect, 'tool' | 'key' | 'residue' | 'resolved' | 'differs' | 'why'> {
+export interface ListedEffect
+  extends Pick<KnownEffect, 'tool' | 'key' | 'branch' | 'residue' | 'resolved' | 'differs' | 'why'> {
   readonly n: number;
   readonly class: EffectClass;
   readonly phase: EffectPhase;
@@ -153,12 +154,13 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
     ...(state.failing === undefined ? {} : { failing: state.failing }),
     ...(needs === undefined ? {} : { needs }),
     claims: claimsOf(known).filter((claim) => !isNameClaim(claim)),
-    effects: effects.map(({ tool, key, residue, resolved, differs, why, undo_cost: undoCost }, n) => {
+    effects: effects.map(({ tool, key, branch, residue, resolved, differs, why, undo_cost: undoCost }, n) => {
       const { class: kind, phase, failures } = state.effects[n]!;
       return {
         n,
         tool,
         key,
+        ...(branch === undefined ? {} : { branch }),
         class: kind,
         phase,
         failures,

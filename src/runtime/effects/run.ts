@@ -480,9 +480,10 @@ export class Run implements Reserving {
 const PROCESS_ENDED = 'process_ended';
 
 /** With members in canonical order, which are written fastest. */
-function intended({ class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {
+function intended({ branch, class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {
   const record = { class: sort, is: 'intended', key, payload, tool } as const;
-  return undo_cost === undefined ? record : { ...record, undo_cost };
+  const told = branch === undefined ? record : { branch, ...record };
+  return undo_cost === undefined ? told : { ...told, undo_cost };
 }
 
 function costsUndoing({ undo_cost }: LoggedEffect): boolean {

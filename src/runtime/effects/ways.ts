@@ -106,7 +106,7 @@ async function plan(
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
-    const prepared = prepare(attempt, tool, input, claims, key);
+    const prepared = prepare(attempt, tool, input, claims, key, { branch });
     // What its plan looks at is a read like any other: what is older comes first.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
@@ -147,7 +147,7 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const made = () => attempt.holdings.at(together).execute(branch.heldAt(together.at), call);
     const told = answerOf(tool.name, await inHolding(tool, signal, made));
-    branch.plan(prepare(attempt, tool, input, claims, key, { told }), { tool, input, claims });
+    branch.plan(prepare(attempt, tool, input, claims, key, { branch, told }), { tool, input, claims });
     branch.holds(together.at, { part: together.part, input, key, told });
     branch.observe(tool, ordinal, told);
     return copyJson(told);
@@ -200,7 +200,7 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
   try {
     const at = branch.placeOf(ordinal);
     const generation = await attempt.keys.takeGeneration(at);
-    const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation));
+    const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation), { branch });
     const writBlobs = checkAffords(branch, tool, input, claims, prepared);
     branch.charge(tool, input);
     const begun = (n: number): void => {
@@ -237,7 +237,7 @@ function prepare(
   input: Json,
   claims: readonly Claim[],
   key: string,
-  { answer, told }: { readonly answer?: Json; readonly told?: Json } = {},
+  { answer, branch, told }: { readonly answer?: Json; readonly branch?: Branch; readonly told?: Json } = {},
 ): Prepared {
   const kept = new Kept(saltsAt(held.ports.random, key));
   const cost = costOf(tool, input);
@@ -255,7 +255,9 @@ function prepare(
     tool: name,
   };
   const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
-  const effect: LoggedEffect = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
+  const called = branch?.id;
+  const named = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
+  const effect: LoggedEffect = called === undefined ? named : { branch: called, ...named };
   return told === undefined ? { effect, input, blobs: kept.blobs } : { effect, input, blobs: kept.blobs, told };
 }
 
