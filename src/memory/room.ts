@@ -48,7 +48,7 @@ export class Room {
     if (this.#auditRows > ENTRY_ROOM || this.#witnesses > WITNESSES_MAX)
       throw new MemoryError(
         'too_much_at_once',
-        'So much contradicts each other there that no entry holds all that loses; say it in smaller groups.',
+        'So much contradicts each other there that no entry holds all that loses; say it in smaller groups, or of shorter periods.',
       );
   }
 }

@@ -299,6 +299,12 @@ onClinics((begun) => {
       detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/),
     });
     expect(trajectory.length).toBe(length + 1);
+    // One saying is no group that could be smaller.
+    expect(await memory.assert({ ...all, object: 'none' })).toMatchObject({
+      ruling: 'rejected',
+      detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/),
+    });
+    expect(trajectory.length).toBe(length + 2);
     await committed(memory.retract({ ...all, valid: { from: from(1), to: from(5 * EACH) } }));
     await committed(memory.retract({ ...all, valid: { from: from(5 * EACH), to: OPEN_END } }));
     expect(await drug(memory, { valid: 'any' })).toEqual(['dose 0']);
@@ -326,6 +332,20 @@ onClinics((begun) => {
         detail: expect.stringMatching(/^too_much_at_once: /),
       });
     }
+    // Nor of one saying, of a period in which so much is believed.
+    const second = (n: number): Instant => addMicros(START, n * 1_000_000);
+    for (const first of [0, 300, 600])
+      await committed(
+        memory.assertMany(
+          Array.from({ length: 300 }, (_, n) => ({
+            ...{ subject: 'p', predicate: 'diagnosis', object: `ill ${first + n}` },
+            valid: { from: second(first + n), to: second(first + n + 1) },
+          })),
+        ),
+      );
+    expect(
+      await memory.assert({ subject: 'p', predicate: 'diagnosis', object: 'well', valid: { from: START } }),
+    ).toMatchObject({ ruling: 'rejected', detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/) });
     expect(asked).toEqual([]);
     const ruling = await memory.assertMany(each('diagnosis', 'cold', 300));
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);

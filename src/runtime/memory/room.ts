@@ -24,7 +24,7 @@ export function requireAnswerable(plans: readonly (Plan | Ask)[], inherited: num
   if (plans.reduce((sum, plan) => sum + mostOf(plan), inherited) <= ENTRY_ROOM) return;
   throw new MemoryError(
     'too_much_at_once',
-    'So much has to be chosen there at once that no entry may hold what comes of it; say it in smaller groups.',
+    'So much has to be chosen there at once that no entry may hold what comes of it; say it in smaller groups, or of shorter periods.',
   );
 }
 
