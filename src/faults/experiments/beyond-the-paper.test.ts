@@ -11,6 +11,8 @@ import { POINTS } from '../crash/points.ts';
 import { toolsOf } from '../crash/shop.ts';
 import { STEPS } from '../crash/steps.ts';
 import type { Experiment, Running } from '../experiment.ts';
+import { SIX_COLUMNS } from '../metrics.ts';
+import { MODES } from '../modes.ts';
 import { aliasesTable, aliasing } from './aliasing.ts';
 import { annotations } from './annotations.ts';
 import { compensation } from './compensation.ts';
@@ -144,7 +146,12 @@ describe('compensation', () => {
 
 describe('correlated', () => {
   test('as many first tries are hit in each pattern, and with a budget transactions end well in all', async () => {
-    const [correct, hit] = await run(correlated, 1);
+    const [correct, hit, six] = await run(correlated, 1);
+    for (const { keys, cells } of correct!.rows)
+      for (const [m, { name }] of MODES.entries()) {
+        const row = six!.rows.find((each) => each.keys.join() === [...keys, name].join())!;
+        expect([keys, name, row.cells[SIX_COLUMNS.indexOf('correct')]]).toEqual([keys, name, cells[m]]);
+      }
     for (const pattern of ['independent', 'bursts', 'storms']) {
       // Without a retry, each step is tried once: 1,000 of them, of which those of one storm are hit together.
       const share = Number(column(hit!, 'No-Tx: hit')[`3 ${pattern}`]) / 1_000;

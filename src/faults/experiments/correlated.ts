@@ -3,7 +3,7 @@ import { chanceOf } from '../chance.ts';
 import { registersTask } from '../environments/registers.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
-import { Metrics } from '../metrics.ts';
+import { Metrics, sixTable } from '../metrics.ts';
 import { MODES, type Mode } from '../modes.ts';
 import { runTask } from '../run-task.ts';
 import type { Fault, Schedule } from '../schedule.ts';
@@ -100,6 +100,11 @@ async function tablesOf(running: Running): Promise<Table[]> {
       })),
       notes: [],
     },
+    sixTable(
+      { source: shared.source, title: 'when errors are gone on from', keys: shared.keys },
+      MODES,
+      settings.map(({ name, retries }, i) => ({ keys: [retries, name], measured: measured[i]! })),
+    ),
   ];
 }
 

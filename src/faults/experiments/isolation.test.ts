@@ -94,6 +94,20 @@ describe('branches of which one is to stay', () => {
     }
   });
 
+  test('all six metrics of a store say so too, for each number of branches in each mode', () => {
+    const six = named(tables, 'of branches in one store');
+    expect(six.rows.map(({ keys }) => keys)).toEqual(
+      [2, 4, 8, 16].flatMap((branches) => MODES.map(({ name }) => [branches, name])),
+    );
+    for (const { keys, cells } of six.rows) {
+      const { frontier, transactional, checkpoint } = modeOf(keys[1] as ModeName);
+      expect([keys, ...cells.map(({ measured }) => measured)]).toEqual([
+        keys,
+        ...[100, transactional || checkpoint ? 100 : 0, frontier ? 0 : 100, 100, 0, 0],
+      ]);
+    }
+  });
+
   test('of files, those of all who lose stay without transactions, and are seen where nothing is held or copied', () => {
     const [leaked, seen] = ['losing branches left', 'to be seen before'].map((title) => named(tables, title));
     for (const branches of [2, 3, 4, 8, 16])
@@ -179,6 +193,22 @@ test('contention has correct states in every cell of Tx-Full', async () => {
   const tables = await tablesOf(contention, 0.01);
   const { rows } = named(tables, 'correct final states');
   expect(rows.map(({ cells: [first] }) => first!.measured)).toEqual(Array(16).fill(100));
+  const six = named(tables, 'all six metrics');
+  expect(six.rows.map(({ keys }) => keys)).toEqual(
+    SCENARIOS.flatMap(({ name }) => MODES.map((mode) => [name, mode.name])),
+  );
+  const lost = named(tables, 'that were lost');
+  for (const { name, torn, isThere } of SCENARIOS)
+    for (const { name: mode, frontier } of MODES) {
+      const isLost = AGENTS.some((agents) => Number(at(lost, [name, agents], mode)) > 0);
+      expect(isLost).toBe(!frontier && name !== 'disjoint writes');
+      const [done, correct, contaminated, there, wrong, told] = SIX_COLUMNS.map((column) =>
+        at(six, [name, mode], column),
+      );
+      expect([name, mode, done, told, Number(correct) === 100]).toEqual([name, mode, 100, 0, !isLost]);
+      expect([Number(there) < 100, Number(wrong) > 0]).toEqual([isLost && !isThere, isLost && isThere === true]);
+      expect(Number(contaminated) > 0).toBe(isLost && torn !== undefined);
+    }
   const read = named(tables, 'by how reads wait');
   expect(read.rows.map(({ cells }) => [cells[0], cells.at(-1)].map((cell) => cell!.measured))).toEqual(
     Array(16).fill([0, 0]),

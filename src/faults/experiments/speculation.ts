@@ -4,6 +4,7 @@ import { Shelf } from '../environments/shelf.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
 import { scaled } from '../measure.ts';
+import { Metrics, sixTable } from '../metrics.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
 import { conflicts } from './speculation-conflicts.ts';
 import { leakedFiles } from './speculation-files.ts';
@@ -71,6 +72,21 @@ async function contamination(running: Running): Promise<Table[]> {
     tableOf('runs in which a branch that was not committed was seen', ({ seen }) => seen, SEEN),
     tableOf('runs after which something of a losing branch stood', ({ left }) => left, {}),
     tableOf('runs after which the winner stood, and nothing else', ({ right }) => right, {}),
+    sixTable(
+      {
+        source: 'RQ2',
+        title: 'of branches in one store',
+        keys: ['branches'],
+        notes: [
+          'A step is a write of the branch that is chosen. Nothing goes wrong with a call here, so no error is told.',
+        ],
+      },
+      MODES,
+      BRANCHES.map((branches, i) => ({
+        keys: [branches],
+        measured: MODES.map((_, m) => metricsOf(measured[i]![m]!, running)),
+      })),
+    ),
   ];
 }
 
@@ -78,6 +94,18 @@ interface Contaminated {
   readonly seen: boolean;
   readonly left: boolean;
   readonly right: boolean;
+  /** Writes of the winner that stand. */
+  readonly own: number;
+}
+
+function metricsOf(all: readonly Contaminated[], { seed }: Running): Metrics {
+  const metrics = new Metrics(seed);
+  for (const { seen, right, own } of all)
+    metrics.add({
+      ...{ steps: STEPS, success: true, faults: 0, retries: 0, recovered: 0, propagated: 0, waiting: 0 },
+      judged: { correct: right, expected: STEPS, present: own, wrong: 0, contaminated: seen },
+    });
+  return metrics;
 }
 
 async function contaminatedIn(mode: Mode, count: number, chance: () => number): Promise<Contaminated> {
@@ -111,7 +139,7 @@ async function contaminatedIn(mode: Mode, count: number, chance: () => number): 
   }
   const standing = [...shelf.look().values()];
   const own = standing.filter((by) => by === `branch ${winner}`).length;
-  return { seen, left: own < standing.length, right: own === STEPS && standing.length === STEPS };
+  return { seen, left: own < standing.length, right: own === STEPS && standing.length === STEPS, own };
 }
 
 function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {
