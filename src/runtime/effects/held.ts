@@ -171,9 +171,10 @@ export class Held {
       if (cause !== undefined) await run.abort(cause);
       const moved = await run.move(false);
       if (moved !== 'ended') {
-        kept = await keptClaims(run, this.ports.blob);
-        // Whoever has it next reads it back: what is still on its way into the log would be done once more, or be in doubt.
+        // Whoever has it next reads it back: what is not in the log would be done once more, or be in doubt.
         await run.settled();
+        run.check();
+        kept = await keptClaims(run, this.ports.blob);
       }
       end = moved;
       this.#noteLack(run, moved);
@@ -319,6 +320,7 @@ export class Held {
     await run.resolve(n, as, by, evidence);
     const end = await run.move(false);
     await run.settled();
+    if (end !== 'ended') run.check();
     // Who decides and looks again sees where it led.
     await this.ports.settling.flush();
     return end;

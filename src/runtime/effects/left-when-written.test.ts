@@ -1,16 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
+import type { EffectWrite } from '#ledger';
 import type { RuntimeError } from '#runtime';
-import { MemoryStore } from '#stores';
+import { MemoryStore, StoreError } from '#stores';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // What is left to a person is read back from the log by whoever looks for it: so all that was said of it is there by then, however long
 // the store takes to write. Else what was done last would be called once more, and nothing of that could be written.
 
-/** A store whose writes of effects take a while. */
-function slow(store: MemoryStore): MemoryStore {
+/** A store whose writes of effects take a while; of which the first one is refused that `refuses`. */
+function slow(store: MemoryStore, refuses: (records: string) => boolean): MemoryStore {
+  let isRefused = false;
   return new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
@@ -18,6 +20,11 @@ function slow(store: MemoryStore): MemoryStore {
       if (name !== 'logEffects') return member.bind(target);
       return async (...args: unknown[]) => {
         for (let turn = 0; turn < 20; turn++) await nextTurn();
+        const { records = [] } = args[0] as EffectWrite;
+        if (!isRefused && records.some(({ record }) => refuses(record))) {
+          isRefused = true;
+          throw new StoreError('store_locked', 'Someone held a lock.', { retryable: true });
+        }
         return Reflect.apply(member, target, args);
       };
     },
@@ -25,7 +32,11 @@ function slow(store: MemoryStore): MemoryStore {
 }
 
 /** What tools were told, in order, and whether anybody was told that something could not be gone on with. */
-async function stage(sort: Sink, fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault) {
+async function stage(
+  sort: Sink,
+  fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault,
+  refuses: (records: string) => boolean = () => false,
+) {
   const sink = new OutsideSink(sort);
   const store = new MemoryStore();
   const calls: string[] = [];
@@ -40,7 +51,10 @@ async function stage(sort: Sink, fault: (of: 'do' | 'undo' | 'ask', what: string
   };
   const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
   const failures: RuntimeError[] = [];
-  const assize = runtimeOver(slow(store), [tally], { tools, onRecoveryFailed: (error) => failures.push(error) });
+  const assize = runtimeOver(slow(store, refuses), [tally], {
+    tools,
+    onRecoveryFailed: (error) => failures.push(error),
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   return { sink, calls, failures, assize, trajectory };
 }
@@ -82,6 +96,65 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({ left: 0 });
     expect([calls, failures]).toEqual([[...before, 'do first'], []]);
     expect([sink.times('do', 'first'), sink.times('do', 'second')]).toEqual([1, 1]);
+    await assize.close();
+  });
+
+  test('what could not be written of it is told, and what it claims is nobody else’s until it is', async () => {
+    const { sink, failures, assize, trajectory } = await stage(
+      sort,
+      (of, what) => (of === 'undo' && what === 'second' ? 'fail_for_good' : 'none'),
+      (records) => records.includes('"undone"'),
+    );
+    const made = trajectory.transaction(options, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'first', at: 'r' });
+      await tx.call('reversible.externalised', { what: 'second', at: 's' });
+      throw new Error('no');
+    });
+    await expect(made).rejects.toMatchObject({ code: 'store_locked' });
+    const next = () =>
+      trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'next', at: 'r' });
+        tx.propose({ action: 'count', role: 'counter', args: 'next' });
+      });
+    await expect(next()).rejects.toMatchObject({ code: 'resource_in_doubt' });
+    const left = await assize.recoverEffects();
+    // Only a blind sink can't be told once more, or asked.
+    expect(left.map(({ n, phase }) => [n, phase])).toEqual([
+      ...(sort === 'blind' ? [[0, 'in_doubt']] : []),
+      [1, 'unresolved'],
+    ]);
+    if (sort !== 'blind') expect((await next()).effects).toBe('settled');
+    expect([sink.standing('first'), sink.standing('second'), failures]).toEqual([0, 1, []]);
+    await assize.close();
+  });
+
+  test('nor is what a decision leads to, which stands all the same', async () => {
+    let refuses = true;
+    const { sink, failures, assize, trajectory } = await stage(
+      sort,
+      (of, what) => (of === 'do' && what !== 'other' && refuses ? 'fail_for_good' : 'none'),
+      (records) => records.includes('"applied"') && !refuses,
+    );
+    await trajectory.transaction(options, async (tx) => {
+      await tx.call('reversible.buffered', { what: 'first', at: 'r' });
+      await tx.call('reversible.buffered', { what: 'second', at: 's' });
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    refuses = false;
+    const by = { by: 'ops', evidence: 'it is taken now' };
+    const decided = assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by });
+    await expect(decided).rejects.toMatchObject({ code: 'store_locked' });
+    const next = trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {
+      await tx.call('reversible.externalised', { what: 'other', at: 'r' });
+      tx.propose({ action: 'count', role: 'counter', args: 'next' });
+    });
+    await expect(next).rejects.toMatchObject({ code: 'resource_in_doubt' });
+    const left = await assize.recoverEffects();
+    expect(left.map(({ n, phase }) => [n, phase])).toEqual([
+      ...(sort === 'blind' ? [[0, 'in_doubt']] : []),
+      [1, 'unresolved'],
+    ]);
+    expect([sink.times('do', 'first'), sink.times('do', 'second'), failures]).toEqual([1, 0, []]);
     await assize.close();
   });
 });
