@@ -9,19 +9,20 @@ import { checkTold } from '../support/effects-told.ts';
 import { crashedTwice, OutlivingWorld } from '../support/effects-world.ts';
 import { writFor } from '../support/runtime.ts';
 
-// A crash at every step of a transaction with effects of every class, and again at every step of what recovers from it. What
+// A crash at every step of a transaction with effects of every class but the pivot's (effects-pivot.test.ts), and again at every step of what recovers from it. What
 // became of them is read off the sink's own log, and has to be what the ledger says.
 
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 
 /** What one transaction does: undone where it comes to no commit, and held until it does. */
-const ACTED = ['acted', 'acted too'] as const;
+const ACTED = ['acted', 'acted at a cost', 'acted too'] as const;
 const HELD = ['held', 'held and costs', 'held for good'] as const;
 
 class World extends OutlivingWorld {
   constructor(sort: Sink, domain: Domain = tally) {
     super(sort, domain, [
       ['reversible', 'externalised'],
+      ['with_cost', 'externalised'],
       ['reversible', 'buffered'],
       ['with_cost', 'buffered'],
       ['irreversible', 'buffered'],
@@ -39,6 +40,7 @@ class World extends OutlivingWorld {
         async (tx) => {
           await tx.call('reversible.externalised', { what: 'acted' });
           await tx.call('reversible.buffered', { what: 'held' });
+          await tx.call('with_cost.externalised', { what: 'acted at a cost' });
           await tx.call('with_cost.buffered', { what: 'held and costs' });
           await tx.call('irreversible.buffered', { what: 'held for good' });
           await tx.call('reversible.externalised', { what: 'acted too' });
