@@ -2,8 +2,8 @@
  * What is believed: bitemporal facts, and what becomes of them when they are contradicted.
  *
  * Guarantees: a plan depends on what it is given and on nothing else, not even on the order of a batch; of a predicate with one value at
- * a time no two open rows overlap; who loses a contradiction stands in an audit row, in full; what was read as of a past system time is
- * read so for ever.
+ * a time no two open rows overlap; who loses a contradiction stands in an audit row, in full; what was read of a partition as of its latest
+ * change or before is read so for ever.
  *
  * Never: does I/O, reads a clock, draws a random number, guesses where a person or a policy has to be asked.
  *

@@ -49,6 +49,7 @@ import { type Level, type Line, Lines } from './line.ts';
 import { type OpenRows, orderedRow, type Touch } from './open-rows.ts';
 import { NotRead, Partitions, type Source } from './partitions.ts';
 import { inheritedRoom, requireAnswerable, requireHeld } from './room.ts';
+import { UnderWay } from './under-way.ts';
 
 const KEY_BYTES = 32;
 
@@ -98,6 +99,7 @@ export class Beliefs {
   readonly #random: Random;
   readonly #partitions: Partitions;
   readonly #votes: Votes | undefined;
+  readonly #underWay: UnderWay = new UnderWay();
   #key: Uint8Array | undefined;
   /** Calls during which what is known here was compared with what the store has, and in which life. */
   readonly #compared: WeakMap<object, number> = new WeakMap();
@@ -200,6 +202,7 @@ export class Beliefs {
       changes,
       accept: () => {
         this.#partitions.accept(writes, senderOf(by));
+        this.#underWay.accept(writes);
         return writes;
       },
     };
@@ -209,6 +212,12 @@ export class Beliefs {
   settled(writes: readonly FactWrite[], isWritten: boolean): void {
     if (!isWritten) this.#partitions.forget(writes);
     this.#partitions.settled(writes);
+    this.#underWay.settled(writes);
+  }
+
+  /** As `UnderWay.arrived`, of what this runtime has accepted. */
+  arrived(...asked: Parameters<UnderWay['arrived']>): Promise<unknown> | undefined {
+    return this.#underWay.arrived(...asked);
   }
 
   /** What was asked about was not put up, because something of it was erased. */
@@ -356,6 +365,7 @@ export class Beliefs {
         }));
         this.#partitions.accept(writes, senderOf(sayer));
         for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
+        this.#underWay.accept(writes);
         return writes;
       },
     };

@@ -4,7 +4,7 @@ import type { Batch } from '#ledger';
 import { readWitness } from '#memory';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { committed, day, drug, objects, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
-import { intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
+import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
 import type { AskedQuestion, Ruling } from '../index.ts';
 
 onClinics((begun) => {
@@ -24,6 +24,78 @@ onClinics((begun) => {
     expect(await drug(memory, { valid: day('2026-02-01') })).toEqual([]);
     expect(await drug(memory, { valid: 'any' })).toEqual(['penicillin', 'amoxicillin']);
     expect(await drug(memory, { valid: 'any', system: addMicros(START, -1) })).toEqual([]);
+  });
+
+  test('what is read as of an instant is read so again, also where something of then is on its way to the store', async () => {
+    const { clock, memory, store } = await begun();
+    const said = (subject: string, object: string) => ({ subject, predicate: 'drug', object, valid: { from: START } });
+    await committed(memory.assert(said('p7', 'aspirin')));
+    const before = START;
+    const { commit } = store;
+    // That of another subject is refused by the store in the end.
+    for (const [subject, isKept] of [
+      ['p7', true],
+      ['p8', false],
+    ] as const) {
+      clock.forward(1_000);
+      const now = clock.at;
+      const reached = Promise.withResolvers<void>();
+      const answered = Promise.withResolvers<void>();
+      store.commit = async (batch: Batch) => {
+        store.commit = commit;
+        reached.resolve();
+        await answered.promise;
+        if (!isKept) throw new Error('the disk is full');
+        return commit.call(store, batch);
+      };
+      const ruled = memory.assert(said(subject, 'ibuprofen')).catch((error: Error) => error.message);
+      await reached.promise;
+      const at = { valid: START, system: now };
+      const asking = [
+        () => memory.recall(at),
+        () => memory.recall({ ...at, subject, text: 'ibuprofen aspirin' }),
+        () => memory.diff({ valid: START, system: before }, { valid: START, system: now }),
+      ];
+      const told: string[] = [];
+      const asked = asking.map(async (ask) => {
+        const answer = await ask();
+        told.push('then');
+        return answer;
+      });
+      // Who asks of earlier, or of something else, waits for nobody.
+      for (const other of [{ system: before }, { system: now, predicate: 'weight' }, {}])
+        await memory.recall({ valid: START, ...other });
+      expect(told).toEqual([]);
+      told.push('first');
+      answered.resolve();
+      const found = await Promise.all(asked);
+      expect(told).toEqual(['first', 'then', 'then', 'then']);
+      expect(await ruled).toEqual(isKept ? expect.objectContaining({ ruling: 'committed' }) : 'the disk is full');
+      clock.forward(1_000);
+      expect(found).toEqual(await Promise.all(asking.map((ask) => ask())));
+      expect(await drug(memory, at)).toEqual(['ibuprofen']);
+    }
+  });
+
+  test('up to the latest change of a partition nothing is read otherwise later, whatever clocks say; after it a clock that is behind may say more', async () => {
+    const { clock, memory, store } = await begun();
+    const behind = new HandClock();
+    const other = runtimeOver(store, [clinic], { clock: behind });
+    const theirs = (await other.create(clinic, { trajectoryId: 'behind', writs: [writ] })).memory({
+      space: 'ward',
+      writ,
+    });
+    const said = (subject: string, object: string) => ({ subject, predicate: 'drug', object, valid: { from: START } });
+    clock.forward(3_600_000);
+    const latest = clock.at;
+    await committed(memory.assert(said('p7', 'aspirin')));
+    const at = { valid: START, system: latest };
+    const seen = async (subject: string) => objects((await memory.recall({ ...at, subject })).facts);
+    behind.forward(1_000);
+    await committed(theirs.assert(said('p7', 'ibuprofen')));
+    await committed(theirs.assert(said('p8', 'ibuprofen')));
+    expect([await seen('p7'), await seen('p8')]).toEqual([['aspirin'], ['ibuprofen']]);
+    expect(await drug(memory, { valid: START, system: addMicros(latest, 1) })).toEqual(['ibuprofen']);
   });
 
   test('who lost a contradiction is kept in full, and explained down to the entries', async () => {

@@ -122,7 +122,8 @@ export class MemoryView {
   /**
    * What is believed, and what was: of one instant of both times, or of all. In order of subject, predicate and time; those that answer a
    * text best first, and those that are equally good in that order. By text it sees all that is committed. By embedding it first has
-   * vectors made of texts that have none, and keeps them. A member that there is not, or that is undefined, is refused: without a subject all
+   * vectors made of texts that have none, and keeps them. As of an instant it waits for what this runtime has said by then, so that the same
+   * is recalled later, unless another process says something of then. A member that there is not, or that is undefined, is refused: without a subject all
    * are recalled.
    *
    * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`, `reversed_period`, `bad_limit`, `bad_recall`,
@@ -147,6 +148,7 @@ export class MemoryView {
       ...(valid !== 'any' && { valid: requireInstant(valid, 'valid') }),
       ...(system !== 'any' && { system: system === 'now' ? system : requireInstant(system, 'system') }),
     };
+    if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
     if (by !== undefined || signal !== undefined) throw badRecall('by and signal go with a text');
     // With a relation nobody knows of how many these are.
@@ -205,6 +207,7 @@ export class MemoryView {
       valid: requireInstant(valid, 'valid', ''),
       system: requireInstant(system, 'system', ''),
     }));
+    await this.#arrived({ ...of, space: this.space }, maxInstant(from.system, to.system));
     const rows = await this.#read(async (pages) => {
       const rows = new Map<string, FactRow>();
       for (const query of queries)
@@ -302,6 +305,12 @@ export class MemoryView {
         return { id: row.id, trajectoryId: row.trajectory_id, seq: row.seq, at, action: action.name, writ };
       });
     return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
+  }
+
+  /** What was said here by then is in the store: an instant of the past is read the same when it is read again. */
+  async #arrived(asked: Pick<FactQuery, 'space' | 'subject' | 'predicate'>, system: Instant): Promise<void> {
+    const underWay = requireBeliefs(this.#around.beliefs).arrived(asked, system);
+    if (underWay !== undefined) await underWay;
   }
 
   async #all(query: FactQuery): Promise<FactRow[]> {
