@@ -18,6 +18,11 @@ export interface HttpAnswer {
   readonly body: Json;
 }
 
+/** With what a server said besides, where it refused: for whoever has called, and for no log. */
+export interface Exchanged extends HttpAnswer {
+  readonly said?: string;
+}
+
 /** How an answer is read. `none`: it is not looked at. */
 export type BodySort = 'json' | 'text' | 'none';
 
@@ -34,7 +39,7 @@ const REDIRECTS_MAX = 5;
  *
  * @throws DidNothing where it is certain that nothing was sent; another error where the answer was lost, or can't be read
  */
-export async function exchange(request: HttpRequest, reading: Reading): Promise<HttpAnswer> {
+export async function exchange(request: HttpRequest, reading: Reading): Promise<Exchanged> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     const response = await sent({ ...request, url }, reading.signal);
@@ -102,16 +107,48 @@ function nextUrl(method: string, url: URL, { status, headers }: Response): URL |
   return isPlain && next.origin === url.origin ? next : undefined;
 }
 
-async function read(response: Response, { bytesMax, answer }: Reading): Promise<HttpAnswer> {
+async function read(response: Response, { bytesMax, answer }: Reading): Promise<Exchanged> {
   const { status, ok } = response;
   const headers = Object.fromEntries(response.headers);
-  if (!ok || answer === 'none') {
+  if (answer === 'none') {
     await response.body?.cancel();
     return { status, headers, body: null };
+  }
+  if (!ok) {
+    const said = await saidBy(response);
+    return { status, headers, body: null, ...(said === undefined ? {} : { said }) };
   }
   const bytes = await whole(response, bytesMax);
   if (bytes.length === 0) return { status, headers, body: null };
   return { status, headers, body: answer === 'text' ? textIn(bytes) : jsonIn(bytes, bytesMax) };
+}
+
+const SAID_MAX = 4_096;
+const SAID_MS = 1_000;
+
+/** The beginning of a refusal's text. The status alone decides, so nothing that goes wrong here is a fault, and nobody waits long for it. */
+async function saidBy(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return undefined;
+  const cancel = () => reader.cancel().catch(() => undefined);
+  // Ends a read that is under way, too.
+  const timer = setTimeout(cancel, SAID_MS);
+  const chunks: Uint8Array[] = [];
+  try {
+    for (let size = 0; size < SAID_MAX; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      size += value.length;
+    }
+  } catch {
+    // What has come until then is said.
+  } finally {
+    clearTimeout(timer);
+    await cancel();
+  }
+  const text = Buffer.concat(chunks).subarray(0, SAID_MAX).toString().trim();
+  return text === '' ? undefined : text;
 }
 
 function textIn(bytes: Uint8Array): string {
@@ -168,24 +205,26 @@ const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
  * Nothing where a server says that it was done.
  *
  * @throws DidNothing where it says that it was not, another error where that is not certain. `isConflictOpen`: a 409 may mean
- * that a request of the same key is still at work.
+ * that a request of the same key is still at work. What the server said is the `cause`, and in no message: it may be a secret.
  */
 export function requireDone(
   { method, url }: HttpRequest,
-  { status, headers }: HttpAnswer,
+  { status, headers, said }: Exchanged,
   { isConflictOpen }: { readonly isConflictOpen: boolean },
 ): void {
   if (status >= 200 && status < 300) return;
   // Without the query, in which there may be secrets.
   const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
   const why = `http_${status}`;
-  if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why, afterMs: retryAfterMs(headers) });
-  if (PASSING.has(status)) throw new DidNothing(what, { afterMs: retryAfterMs(headers), why });
-  if (status >= 400 && status < 500) throw new DidNothing(what, { final: true, why });
+  const cause = said === undefined ? undefined : new Error(said);
+  if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why, cause, afterMs: retryAfterMs(headers) });
+  if (PASSING.has(status)) throw new DidNothing(what, { afterMs: retryAfterMs(headers), why, cause });
+  if (status >= 400 && status < 500) throw new DidNothing(what, { final: true, why, cause });
   // These alone tell a client to make the very same request elsewhere; others may come after the deed.
-  if (status === 307 || status === 308) throw new DidNothing(`${what}, which is not followed`, { final: true, why });
+  if (status === 307 || status === 308)
+    throw new DidNothing(`${what}, which is not followed`, { final: true, why, cause });
   const unsure = status >= 300 && status < 400 ? `${what}, which is not followed` : what;
-  throw new NoAnswer(unsure, { why, afterMs: retryAfterMs(headers) });
+  throw new NoAnswer(unsure, { why, cause, afterMs: retryAfterMs(headers) });
 }
 
 /** By the server's own clock, where it names a date (RFC 9110 section 10.2.3). */

@@ -148,6 +148,37 @@ describe('what arrives, by class and fault', () => {
     expect(left).toMatchObject([{ why, error: expect.any(Error) }]);
   });
 
+  test.each<[string, string, number, string | undefined]>([
+    ['whole', '{"error":"card declined"}', 402, '{"error":"card declined"}'],
+    ['as far as it is kept', 'x'.repeat(10_000), 422, 'x'.repeat(4_096)],
+    ['as far as it comes', 'unended', 422, 'unended'],
+    ['where nobody knows what was done', 'out of order', 500, 'out of order'],
+    ['nothing', ' ', 404, undefined],
+  ])(
+    'what a server says with a refusal is for who has called, and in no message: %s',
+    async (sort, text, status, said) => {
+      const server = createHttpServer((_request, response) => {
+        response.writeHead(status).write(text);
+        if (text !== 'unended') response.end();
+      }).listen(0, '127.0.0.1');
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      await once(server, 'listening');
+      const shop = { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, sink: { sort: 'blind' } as never };
+      const tool = (rest: object) => order(shop, 'reversible', 'externalised', rest);
+      const errorWith = async (rest: object) => {
+        const { error } = await transact([tool(rest)], (tx) => tx.call('reversible.externalised', { what: 'a' }));
+        return error as Error & { cause: Error & { cause?: Error } };
+      };
+      const error = await errorWith({});
+      expect([sort, error.cause.cause?.message]).toEqual([sort, said]);
+      expect(error.message + error.cause.message).not.toContain(text.trim() || '\n');
+      expect((await errorWith({ answer: 'none' })).cause.cause).toBeUndefined();
+    },
+  );
+
   test('a port that is not for HTTP is sent nothing, and that is certain', async () => {
     const shop = { host: '127.0.0.1:1', sink: { sort: 'blind' } as never };
     const { error, left } = await transact([order(shop, 'reversible', 'externalised')], (tx) =>

@@ -11,7 +11,15 @@ import {
   type Undone,
 } from '#effects';
 import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
-import { type BodySort, exchange, type HttpAnswer, type HttpRequest, type Reading, requireDone } from './exchange.ts';
+import {
+  type BodySort,
+  type Exchanged,
+  exchange,
+  type HttpAnswer,
+  type HttpRequest,
+  type Reading,
+  requireDone,
+} from './exchange.ts';
 import { apiScope, membersOf, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
 
 /** Headers by name. A function is asked at each call, so that what is secret stands in no log. */
@@ -156,7 +164,8 @@ const OPTIONS = z.strictObject({
  * A tool that calls an HTTP API. Its scope, unless said otherwise, is its URL (`apiScope`).
  *
  * A 2xx is a deed done. A 4xx is one that was not, and a connection that was never made another; all else may have come after
- * the deed (5xx, redirections, ends of connections, answers that can't be read), and what happens then follows from the class.
+ * the deed (5xx, redirections, ends of connections, answers that can't be read), and what happens then follows from the class. What a
+ * server says with a refusal is the `cause` of what is thrown: up to 4 KiB, as far as they come within a second; with `answer: 'none'` nothing.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -358,7 +367,7 @@ class HttpApi {
     }
   }
 
-  #requireDone(request: HttpRequest, answer: HttpAnswer): void {
+  #requireDone(request: HttpRequest, answer: Exchanged): void {
     const { conflict = this.#keyHeader === null ? 'refused' : 'open' } = this.#options;
     requireDone(request, answer, { isConflictOpen: conflict === 'open' });
   }
