@@ -138,6 +138,22 @@ onClinics((begun) => {
     await assize.close();
   });
 
+  test('who gives a date as JavaScript writes it is told what makes an instant of it', async () => {
+    const { memory } = await begun();
+    const iso = new Date().toISOString();
+    const said = { subject: 'p7', predicate: 'drug', object: 'aspirin' };
+    for (const ask of [
+      () => memory.assert({ ...said, valid: { from: iso } }),
+      () => memory.change({ ...said, from: iso }),
+      () => memory.recall({ valid: iso }),
+      () => memory.recall({ system: iso }),
+    ])
+      await expect(ask()).rejects.toMatchObject({
+        code: 'no_instant',
+        message: expect.stringContaining('instantFromMillis of assize/canon'),
+      });
+  });
+
   test('a name that nothing can have is refused where it is looked for, and not found to be nothing', async () => {
     const { assize, memory, trajectory } = await begun();
     const name = 'e\u0301';

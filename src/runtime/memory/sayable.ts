@@ -2,6 +2,9 @@ import { type Form, form, issueText, requireForm } from '#canon';
 import { type Domain, type PredicateSpec, SAYING_TEXTS, type Saying } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
 
+/** Of a date of JavaScript, whose text has three digits after the second. For callers alone: no detail of a ruling has it. */
+export const INSTANT_MADE = 'instantFromMillis of assize/canon makes one of a date’s milliseconds.';
+
 /** What says which predicates there are. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
 
@@ -152,7 +155,8 @@ function requireWhole({ from, to }: { readonly from: unknown; readonly to: unkno
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     const { code, message, evidence } = error;
-    throw new MemoryError(code, `The argument ${argument} is no period: ${message} Nothing was said.`, {
+    const made = code === 'no_instant' ? ` ${INSTANT_MADE}` : '';
+    throw new MemoryError(code, `The argument ${argument} is no period: ${message}${made} Nothing was said.`, {
       evidence: { ...evidence, argument },
     });
   }

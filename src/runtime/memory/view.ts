@@ -29,6 +29,7 @@ import { requireBeliefs, rowOf } from './believe.ts';
 import { type Line, SHARED } from './line.ts';
 import { atOneMoment } from './moment.ts';
 import { embedTexts, type RankedBy, ranked, requireEmbedder, type Score } from './ranked.ts';
+import { INSTANT_MADE } from './sayable.ts';
 import { seenFacts } from './seen-facts.ts';
 
 /** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
@@ -388,7 +389,7 @@ function requireInstant(instant: string, member: string, orElse = ', or any'): I
   if (isInstant(instant)) return instant;
   throw new MemoryError(
     'no_instant',
-    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z${orElse}.`,
+    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z${orElse}. ${INSTANT_MADE}`,
     { evidence: { member } },
   );
 }
