@@ -311,6 +311,22 @@ describe('a command whose folder is kept', () => {
     expect(snapshotsOf(root)).toEqual([]);
   });
 
+  test.each([
+    ['echo on stdout; exit 4', /put back$/, 'on stdout\n'],
+    ['echo $(seq 999); echo first >&2; echo $(seq 999) >&2; echo last >&2; exit 4', /put back: .*999\nlast$/s, 'first'],
+    ['exit 4', /put back$/, undefined],
+  ])(
+    'says why it failed, by the end of stderr, and by all of its outputs to who has called: %s',
+    async (script, message, all) => {
+      const error = await run(changing(folder(), script)).then(undefined, (thrown) => thrown as Error);
+      expect(error!.message).toMatch(message);
+      expect(error!.message).not.toContain('first');
+      const said = (error!.cause as Error | undefined)?.message;
+      if (all === undefined) expect(said).toBeUndefined();
+      else expect(said).toContain(all);
+    },
+  );
+
   test('is not said to be put back where its copy is gone', async () => {
     const root = folder();
     const gone = run(changing(root, 'echo new > a.txt; rm -r ../.assize-snapshots/repo/k*; exit 4'));

@@ -257,8 +257,9 @@ async function executed(spec: ShellToolSpec<any>, snapshots: Snapshots, given: J
   }
   if (result.code !== 0) {
     await snapshots.revert(key);
-    throw new DidNothing(`it ended with ${result.code}, and what it did was put back: ${result.stderr.slice(0, 500)}`, {
+    throw new DidNothing(`it ended with ${result.code}, and what it did was put back${lastOf(result.stderr)}`, {
       final: true,
+      cause: outputOf(result),
       why: `exit_${result.code}`,
     });
   }
@@ -282,4 +283,16 @@ function asJson({ code, stdout, stderr, isCut }: Ended): Json {
 function isCommand(value: unknown): boolean {
   if (!Array.isArray(value)) return typeof value === 'string' && value !== '';
   return value.length > 0 && value.every((each) => typeof each === 'string');
+}
+
+/** Why it failed stands at the end of what a program has written, as a rule. */
+function lastOf(stderr: string): string {
+  const text = stderr.trim();
+  return text === '' ? '' : `: ${text.slice(-500)}`;
+}
+
+/** All that is kept of its outputs, for whoever has called: many a program says on stdout why it failed. */
+function outputOf({ stdout, stderr }: Ended): Error | undefined {
+  const text = [stderr, stdout].filter((each) => each.trim() !== '').join('\n');
+  return text === '' ? undefined : new Error(text);
 }
