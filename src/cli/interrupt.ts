@@ -7,10 +7,15 @@ export class Interrupted extends Error {
   readonly signal: Signal;
   readonly exitCode: number;
 
+  /** What was done, and what is left, as it is said. */
+  readonly done: string | undefined;
+
   /** `isWriting`: of what commits something. */
-  constructor(signal: Signal, isWriting = false) {
-    super(`Stopped by ${signal}${isWriting ? '; what was committed until then stays' : ''}`);
+  constructor(signal: Signal, isWriting = false, done?: string) {
+    const stays = isWriting ? '; what was committed until then stays' : '';
+    super(`Stopped by ${signal}${stays}${done === undefined ? '' : `: ${done}`}`);
     this.signal = signal;
+    this.done = done;
     this.exitCode = 128 + constants.signals[signal];
   }
 }

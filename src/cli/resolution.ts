@@ -11,7 +11,7 @@ import type { Output } from './output.ts';
 import { green, line, red, yellow } from './printable.ts';
 import { openAssize, readingAssize } from './runtime.ts';
 import type { Session, SharedOptions } from './session.ts';
-import { loadTools, whenFree } from './tools.ts';
+import { loadTools, untilStopped, whenFree } from './tools.ts';
 
 /** How a counselor who types at a terminal was identified: by whoever let them at it. */
 export const METHOD = 'cli';
@@ -41,7 +41,13 @@ export function resolvePending(
     const assize = await openAssize(store, session.storeUrl, options, await loadTools(tools));
     const trajectory = await assize.open(pending.trajectory_id);
     // Who approves carries out what was held.
-    if (tools.length > 0) await whenFree(session.interruption, wait, (signal) => assize.recoverEffects(signal));
+    if (tools.length > 0) {
+      const { interruption } = session;
+      await untilStopped(assize, interruption, () =>
+        whenFree(interruption, wait, (signal) => assize.recoverEffects(signal)),
+      );
+      interruption.throwIfAborted();
+    }
     const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest)).catch((error: unknown) => {
       throw withAnchors(error, session.storeUrl, options.anchors);
     });

@@ -70,7 +70,9 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
       try {
         return await work(store);
       } catch (error) {
-        throw error instanceof Interrupted && mode !== 'readonly' ? new Interrupted(error.signal, true) : error;
+        throw error instanceof Interrupted && mode !== 'readonly'
+          ? new Interrupted(error.signal, true, error.done)
+          : error;
       } finally {
         await store.close();
       }

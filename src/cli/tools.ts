@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
+import { type Assize, isAssizeError } from 'assize';
 import { requireOwnTool, type Tool } from 'assize/effects';
-import { CliError } from './errors.ts';
+import { CliError, note } from './errors.ts';
 import { importModule, lookedAt } from './module-file.ts';
 
 /** The tools that the files export, by themselves or in lists. @throws CliError; CopyError `other_copy` */
@@ -40,6 +41,43 @@ export async function whenFree<T>(
       'Another process works on the effects of this store, and sees to them: do it there, or end it first.',
       { cause: error },
     );
+  }
+}
+
+/** Until it is said what is waited for, after somebody asked to stop. */
+const SAID_AFTER_MS = 1_000;
+
+/**
+ * Does what goes on with effects that were left, and no further than to the next call when somebody asks to stop: the runtime is closed
+ * then. What is at its sink at that moment is waited for, as nobody could tell whether it happened.
+ *
+ * @throws Interrupted, where that kept it from anything
+ */
+export async function untilStopped<T>(assize: Assize, interruption: AbortSignal, work: () => Promise<T>): Promise<T> {
+  let closing: Promise<void> | undefined;
+  let saying: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    closing = assize.close({ recover: false });
+    closing.catch(() => undefined);
+    saying = setTimeout(
+      () => note('Waits for the tools that are at work; a second signal stops at once.'),
+      SAID_AFTER_MS,
+    );
+  };
+  interruption.addEventListener('abort', stop, { once: true });
+  try {
+    interruption.throwIfAborted();
+    return await work();
+  } catch (error) {
+    if (interruption.aborted && isAssizeError(error, 'closed')) throw interruption.reason;
+    throw error;
+  } finally {
+    interruption.removeEventListener('abort', stop);
+    try {
+      await closing;
+    } finally {
+      clearTimeout(saying);
+    }
   }
 }
 

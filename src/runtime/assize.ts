@@ -37,6 +37,11 @@ import { Trajectory } from './trajectory.ts';
 import { partsRead } from './trajectory-parts.ts';
 import type { Base, Surroundings, TrajectoryParts } from './writer.ts';
 
+export interface CloseOptions {
+  /** Whether what earlier processes left at work, and was taken up here, is gone on with as far as can be. Default true. */
+  readonly recover?: boolean;
+}
+
 /**
  * The runtime over one store: begins, opens and branches trajectories. Closing it does not close the store, which
  * was given.
@@ -258,10 +263,17 @@ export class Assize {
    * Has transactions stop that are not committed, which undoes them, and waits for that, for the calls that are in flight, and for what was
    * committed: at most for `holdMs`. Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed
    * after that.
+   *
+   * With `recover: false` nothing more is taken up of what earlier processes left at work, and what is under way of that is gone on with
+   * only until its next call: the rest stays for whoever is next, as after a crash. Who waits for it here, or would decide about it, is
+   * told `closed`.
+   *
+   * @throws ArgumentError `bad_argument`
    */
-  async close(): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    requireForm(CLOSE_OPTIONS, options, 'options');
     // What became of effects is told to trajectories that are open.
-    await this.#effects?.close();
+    await this.#effects?.close(options.recover);
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
     await this.#hands?.close();
@@ -398,10 +410,14 @@ export class Assize {
 
 const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
 
+const BOOLEAN = form.of('true or false', (value) => typeof value === 'boolean');
+
+const CLOSE_OPTIONS = form.options<CloseOptions>({ recover: form.optional(BOOLEAN) });
+
 const EFFECTS_QUERY = form.options<EffectsQuery>({
   trajectoryId: form.optional(form.text),
   epoch: form.optional(FROM_ONE),
-  all: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+  all: form.optional(BOOLEAN),
   limit: form.optional(FROM_ONE),
   before: form.optional(FROM_ONE),
 });

@@ -6,7 +6,7 @@
  * Never: touches a store but by its port, runs an effect during replay.
  * May import canon, ledger, authority, kernel, oracle.
  */
-export { Assize } from './assize.ts';
+export { Assize, type CloseOptions } from './assize.ts';
 export type { AssizeOptions } from './assize-options.ts';
 export {
   type BacktestOptions,

@@ -1,11 +1,11 @@
 /** `assize effects recover` and `resolve`. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
-import { NoAnswer } from '#effects';
+import { describe, expect, test, vi } from 'vitest';
+import { DidNothing, NoAnswer } from '#effects';
 import { openSqlite } from '#stores';
-import { runCommand } from '../support/command.ts';
+import { endOf, runCommand, startCommand } from '../support/command.ts';
 import { inEffectsFolder, mail } from '../support/effects-folder.ts';
 import { operator } from '../support/runtime.ts';
 
@@ -139,6 +139,71 @@ describe('recover', () => {
     writeFileSync(join(here.folder, 'revoked.ts'), revoked);
     const { code, err } = await assize('recover', '--tools', file);
     expect([code, err]).toEqual([2, expect.stringContaining(says)]);
+  });
+});
+
+/** A tool whose sink is busy, for longer than anybody waits: it says so in a file when it was called, and is tried again later. */
+const busy = () => `
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { declareTool, DidNothing } from 'assize/effects';
+import { z } from 'zod';
+
+export default declareTool({
+  name: 'mail.send',
+  input: z.strictObject({ to: z.string(), text: z.string().optional() }),
+  class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+  writes: ['mail:{to}'],
+  execute: () => {
+    writeFileSync(join(import.meta.dirname, 'called'), '');
+    throw new DidNothing('the line is busy', { afterMs: 600_000 });
+  },
+});
+`;
+
+/** Runs a command, and presses Ctrl-C as soon as the tool was called. */
+async function stopped(...args: string[]) {
+  writeFileSync(join(here.folder, 'busy.ts'), busy());
+  const child = startCommand(here.folder, here.url, 'effects', ...args, '--tools', 'busy.ts');
+  const ended = endOf(child);
+  await vi.waitFor(() => expect(existsSync(join(here.folder, 'called'))).toBe(true), { interval: 5, timeout: 300_000 });
+  child.kill('SIGINT');
+  return ended;
+}
+
+describe('Ctrl-C', () => {
+  test('stops a recovery at once, which says what was done and what is left', async () => {
+    await crashed();
+    const { code, out, err } = await stopped('recover');
+    expect([code, out, err]).toEqual([
+      130,
+      '',
+      'assize: Stopped by SIGINT; what was committed until then stays: 0 transactions have ended, and 1 is left (assize effects list); assize effects recover goes on.\n',
+    ]);
+    expect((await json(0, 'list')).transactions).toMatchObject([
+      { phase: 'committed', effects: [{ phase: 'applying' }] },
+    ]);
+    expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('stops what is carried out of a decision, which stands', async () => {
+    await written(
+      mail('keyed', () => {
+        throw new DidNothing('nobody lives there', { final: true });
+      }),
+    );
+    const decision = ['resolve', '1', '0', '--as', 'retry', '--by', 'ops', '--evidence', 'she moved in'];
+    const { code, out, err } = await stopped(...decision, '--json');
+    const message =
+      'Stopped by SIGINT; what was committed until then stays: mail.send of transaction 1 was resolved as retry, and is due; assize effects list --epoch 1 has what is left of it.';
+    expect([code, JSON.parse(out), err]).toEqual([
+      130,
+      { error: { code: 'interrupted', message } },
+      `assize: ${message}\n`,
+    ]);
+    expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 });
 

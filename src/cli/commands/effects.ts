@@ -9,6 +9,7 @@ import { loadDomains } from '../domains.ts';
 import { described, keptOf, printTransactions, printWaiting, waitingProposals } from '../effects-text.ts';
 import { headOf } from '../entries.ts';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
+import { Interrupted } from '../interrupt.ts';
 import { type Given, type Lacking, lackingIn, printLacking } from '../lacking.ts';
 import {
   anchorsOption,
@@ -23,7 +24,7 @@ import {
 import type { Output } from '../output.ts';
 import { dim, green, line, yellow } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { loadTools, whenFree } from '../tools.ts';
+import { loadTools, untilStopped, whenFree } from '../tools.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;
@@ -150,9 +151,13 @@ function recover(command: Command): void {
         session.withStore('existing', async (store) => {
           const before = await runtimeOver(store).effects();
           const given = await givenBy(options, before);
-          await atWork(session, store, options, given, (assize, signal) => assize.recoverEffects(signal));
+          const stopped = await atWork(session, store, options, given, (assize, signal) =>
+            assize.recoverEffects(signal),
+          ).then(() => undefined, stoppedBy);
           const after = await runtimeOver(store).effects();
-          const ended = before.filter(({ epoch }) => !after.some((each) => each.epoch === epoch));
+          const open = new Set(after.map(({ epoch }) => epoch));
+          const ended = before.filter(({ epoch }) => !open.has(epoch));
+          if (stopped !== undefined) throw new Interrupted(stopped.signal, true, recoveredUntil(ended, after));
           const lacking = lackingIn(after, given);
           const kept = await keptOf(store, after);
           if (session.json) {
@@ -204,6 +209,7 @@ function resolve(command: Command): void {
           const resolved = await atWork(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
           ).catch(async (error: unknown) => {
+            if (error instanceof Interrupted) return error;
             if (isAssizeError(error, 'needs_confirmation')) throw inOptions(error);
             if (!isAssizeError(error, 'already_resolved')) throw error;
             const [after] = await runtimeOver(store).effects({ epoch });
@@ -211,6 +217,11 @@ function resolve(command: Command): void {
             if (carriedOut === undefined) throw error;
             return carriedOut;
           });
+          if (resolved instanceof Interrupted || (session.interruption.aborted && !hasEnded(resolved.transaction))) {
+            const { signal }: Interrupted = session.interruption.reason;
+            const [after] = await runtimeOver(store).effects({ epoch });
+            throw new Interrupted(signal, true, resolvedUntil(after, decision));
+          }
           return say(session, resolved, lackingIn(await runtimeOver(store).effects({ epoch }), given));
         }),
       ),
@@ -292,7 +303,9 @@ async function atWork<T>(
 ): Promise<T> {
   const assize = runtimeOver(store, { tools, domains, ...(anchors.length > 0 && { anchors }) });
   try {
-    return await whenFree(interruption, wait, (signal) => work(assize, signal));
+    return await untilStopped(assize, interruption, () =>
+      whenFree(interruption, wait, (signal) => work(assize, signal)),
+    );
   } finally {
     await assize.close();
   }
@@ -300,7 +313,7 @@ async function atWork<T>(
 
 function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lacking: Lacking): ExitCode {
   const { epoch, trajectoryId, n, tool, key, phase, transaction, left } = resolved;
-  const hasEnded = transaction === 'settled' || transaction === 'aborted';
+  const isOver = hasEnded(transaction);
   const repeated = 'isRepeated' in resolved && { decided_before: true };
   if (json)
     out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking, ...repeated });
@@ -310,11 +323,39 @@ function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lack
         ? line`${green('carried out')} what was decided before of ${tool} of transaction ${epoch}, which is ${phase}`
         : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
     );
-    if (hasEnded) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
+    if (isOver) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
     else if (left > 0)
       out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);
     else out.line(line`It goes on with assize effects recover, in a process that has what it needs.`);
     printLacking(out, lacking);
   }
-  return hasEnded ? EXIT.ok : EXIT.negative;
+  return isOver ? EXIT.ok : EXIT.negative;
+}
+
+function hasEnded(phase: EffectTransaction['phase']): boolean {
+  return phase === 'settled' || phase === 'aborted';
+}
+
+/** @throws what was no interruption */
+function stoppedBy(error: unknown): Interrupted {
+  if (error instanceof Interrupted) return error;
+  throw error;
+}
+
+function recoveredUntil(ended: readonly EffectTransaction[], left: readonly EffectTransaction[]): string {
+  const done = `${counted(ended.length, 'transaction')} ${ended.length === 1 ? 'has' : 'have'} ended`;
+  if (left.length === 0) return `${done}, and none is left`;
+  return `${done}, and ${left.length} ${left.length === 1 ? 'is' : 'are'} left (assize effects list); assize effects recover goes on`;
+}
+
+/** By what the log has of it. */
+function resolvedUntil(
+  after: EffectTransaction | undefined,
+  { epoch, n }: Pick<ResolvedEffect, 'epoch' | 'n'>,
+): string {
+  const effect = after?.effects[n];
+  if (after === undefined || effect?.resolved === undefined)
+    return `nothing was decided about effect ${n} of transaction ${epoch}`;
+  const decided = `${effect.tool} of transaction ${epoch} was resolved as ${effect.resolved.as}, and is ${effect.phase}`;
+  return hasEnded(after.phase) ? decided : `${decided}; assize effects list --epoch ${epoch} has what is left of it`;
 }

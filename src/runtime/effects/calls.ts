@@ -40,6 +40,8 @@ export interface CallPorts {
   /** The text of a blob; undefined where it was erased. */
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly inFlight: InFlight;
+  /** Aborted, with why, when what earlier processes have left is gone on with no further here. */
+  readonly leaving: AbortSignal;
 }
 
 /** Says that an effect waits for a person. */
@@ -50,6 +52,8 @@ interface Left {
   readonly effects?: Called[];
   /** Effects that may have been called, although the log does not say so. */
   readonly perhaps?: Set<number>;
+  /** Aborted when it is left again: no call is waited for any more that would be made again. */
+  readonly leaving?: AbortSignal;
 }
 
 /** The effects of one transaction, and the calls that make them, undo them, and ask for them. What came of each goes into its log. */
@@ -62,17 +66,19 @@ export class Calls {
   /** What was done for its body where nobody else sees it yet, while that can be had. */
   holdings: Holdings | undefined;
   readonly #perhaps: Set<number> | undefined;
+  readonly #leaving: AbortSignal | undefined;
   #failures: Map<number, unknown> | undefined;
   /** Undefined before the first call. What a person has decided on is gone on with by another one. */
   #patience: Patience | undefined;
 
-  constructor(ports: CallPorts, log: RunLog, epoch: number, leave: Leave, { effects = [], perhaps }: Left) {
+  constructor(ports: CallPorts, log: RunLog, epoch: number, leave: Leave, { effects = [], perhaps, leaving }: Left) {
     this.ports = ports;
     this.log = log;
     this.leave = leave;
     this.effects = effects;
     this.epoch = epoch;
     this.#perhaps = perhaps;
+    this.#leaving = leaving;
   }
 
   /** What is called together, by the tools that are here. */
@@ -286,7 +292,7 @@ export class Calls {
     const patience = this.#takePatience();
     const longest = patience.of(2 * wished);
     patience.lose(longest);
-    return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest);
+    return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest, this.#leaving);
   }
 
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. What is there at once is not waited for. */

@@ -78,6 +78,8 @@ export class Effects {
   readonly #thrown = new Thrown();
   /** Transactions that have begun here and are not over. */
   readonly #attended = new Map<TimeLimit, Promise<unknown>>();
+  /** Aborted when what earlier processes have left is gone on with no further here. */
+  readonly #leaving = new AbortController();
   #isClosed = false;
 
   /** @throws EffectError `invalid_tool` for two of one name, or that don't go together, `bad_resolver`; CopyError `other_copy` */
@@ -228,10 +230,12 @@ export class Effects {
 
   /**
    * Has transactions stop that are not committed, waits until those are undone and the others done, as far as that can be now, and gives
-   * the tenure up; who waits for that waits no longer.
+   * the tenure up; who waits for that waits no longer. What earlier processes have left is not waited for where it is not to be recovered:
+   * it is gone on with to the end of the step that it is at, and then left again.
    */
-  async close(): Promise<void> {
+  async close(recover = true): Promise<void> {
     this.#isClosed = true;
+    if (!recover) this.#leaving.abort(closed());
     const stopping = [...this.#attended.values()].map((made) => made.catch(() => undefined));
     for (const limit of this.#attended.keys()) limit.stop(closed());
     await Promise.all(stopping);
@@ -256,7 +260,9 @@ export class Effects {
     const settling = new Settling(store, coordination.fence, bookOf);
     const reserved = new Reserved();
     const around = { random, pause, callMs, patienceMs: patienceOf(holdMs), tries, blob, answer, thrown: this.#thrown };
-    const ports = { store, coordination, tools: this.tools, settling, reserved, inFlight: this.inFlight, ...around };
+    const { tools, inFlight } = this;
+    const { signal: leaving } = this.#leaving;
+    const ports = { store, coordination, tools, settling, reserved, inFlight, leaving, ...around };
     // What was at work before is taken over, here or elsewhere.
     this.#reserved = reserved;
     const held = new Held(place, ports, this.#names, this.#options.onRecoveryFailed);

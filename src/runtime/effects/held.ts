@@ -99,6 +99,11 @@ export class Held {
     return this.ports.coordination;
   }
 
+  /** Whether what was left is for another process by now. */
+  get #isLeaving(): boolean {
+    return this.ports.leaving.aborted;
+  }
+
   /** Whether others may go on with what is at work here. */
   get isLost(): boolean {
     return this.coordination.lost.aborted;
@@ -198,7 +203,7 @@ export class Held {
 
   /** Nobody acts where it keeps claims. `again`: it is gone on with again after a while. */
   async #leave(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
-    if (again && !this.#isClosing) {
+    if (again && !this.#isClosing && !this.#isLeaving) {
       const timer = setTimeout(() => void this.#again(epoch, timer), AGAIN_MS).unref();
       this.#timers.add(timer);
     }
@@ -214,7 +219,7 @@ export class Held {
   /** Another process has left it, perhaps for want of what there is here. */
   #offered(epoch: number): void {
     clearTimeout(this.#offers.get(epoch));
-    if (this.#isClosing) return;
+    if (this.#isClosing || this.#isLeaving) return;
     const timer = setTimeout(() => {
       this.#offers.delete(epoch);
       void this.#lookAtLeft(epoch);
@@ -234,7 +239,7 @@ export class Held {
   /** Goes on with what was left without a person to wait for, unless it was tried here already, and nothing has happened since. */
   async #tryLeft(epoch: number): Promise<void> {
     const { coordination } = this;
-    if (!coordination.isLeft(epoch)) return;
+    if (this.#isLeaving || !coordination.isLeft(epoch)) return;
     const known = await this.#known(epoch);
     if (known === undefined || this.#lacking.get(epoch) === known.length) return;
     const next = nextInLog(known, this.ports);
@@ -263,7 +268,8 @@ export class Held {
    * Takes down what a person decided, and goes on with the transaction. What it kept is free as far as nothing of it is left there.
    * Those about one transaction are one after the other.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`; why what was left is
+   * gone on with no further, with nothing taken down
    */
   resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
     const { epoch } = resolution;
@@ -283,6 +289,7 @@ export class Held {
   async #resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
     const { epoch } = resolution;
     const { coordination } = this;
+    this.ports.leaving.throwIfAborted();
     checkLeft(resolution, await this.#known(epoch), coordination.isLeft(epoch));
     // Another process may have been faster, and is at it then.
     if (!(await coordination.own(epoch))) checkLeft(resolution, await this.#known(epoch), false);
@@ -350,11 +357,14 @@ export class Held {
   /**
    * When everything that was left was seen to, as far as this process can: also what others have left that still work. `only`: of those
    * that wait, who may be many, that one alone.
+   *
+   * @throws why it is gone on with no further
    */
   async recovered(only?: number): Promise<void> {
     const left = only === undefined ? this.coordination.left() : [only];
     await Promise.all(left.map((epoch) => this.#lookAtLeft(epoch)));
     await Promise.all(this.#underWay);
+    this.ports.leaving.throwIfAborted();
   }
 
   /** When all that can be done now about what was left is done, and the ledger was told. */
@@ -398,6 +408,7 @@ export class Held {
 
   /** Goes on with what has no body any more. `isLookedAt`: to be called where something is to be done about it, which may take its time. */
   async #takeUp(epoch: number, isLookedAt: () => void): Promise<void> {
+    if (this.#isLeaving) return this.#leave(epoch, true);
     const known = await this.#known(epoch).catch(async (error: unknown) => {
       await this.#leave(epoch, true);
       throw error;

@@ -77,6 +77,8 @@ export class Run implements Reserving {
   #ruling: Hash | undefined;
   /** What it is committed with then, where that may yet be undone. */
   #planned: readonly LoggedEffect[] = [];
+  /** Of what a crash has left: aborted when it is left again, for another process. */
+  readonly #leaving: AbortSignal | undefined;
   /** Settles when the log has its end. */
   readonly #ended = Promise.withResolvers<void>();
 
@@ -87,9 +89,10 @@ export class Run implements Reserving {
     trajectoryId: string,
     body: TransactionBody,
     isNamed: boolean,
-    left: Partial<AfterCrash> & { readonly length?: number } = {},
+    left: Partial<AfterCrash> & { readonly length?: number; readonly leaving?: AbortSignal } = {},
   ) {
     this.#ports = ports;
+    this.#leaving = left.leaving;
     this.epoch = epoch;
     this.trajectoryId = trajectoryId;
     this.body = body;
@@ -102,7 +105,8 @@ export class Run implements Reserving {
   /** What a crash has left. */
   static of(ports: RunPorts, known: KnownTransaction): Run {
     const { epoch, trajectoryId, body, length } = known;
-    const run = new Run(ports, epoch, trajectoryId, body, true, { ...afterCrash(known, ports.tools), length });
+    const { tools, leaving } = ports;
+    const run = new Run(ports, epoch, trajectoryId, body, true, { ...afterCrash(known, tools), length, leaving });
     run.#entry = known.entry;
     run.#cause = known.cause;
     if (run.effects.some(costsUndoing)) ports.reserved.add(run);
@@ -319,6 +323,11 @@ export class Run implements Reserving {
         this.#log.flush();
         return 'person';
       }
+      // Between two steps the log has all that whoever is next needs.
+      if (this.#leaving?.aborted === true && isActing(step)) {
+        this.#log.flush();
+        return 'later';
+      }
       if (step.do === 'propose') {
         const waits = await this.#answerFailure();
         if (waits !== undefined) return waits;
@@ -478,6 +487,11 @@ export class Run implements Reserving {
 
 /** Of what no body goes on with. */
 const PROCESS_ENDED = 'process_ended';
+
+/** Whether more is done with it than to write down how things stand. */
+function isActing(step: Step): boolean {
+  return step.do !== 'log' || step.record.is === 'applying' || step.record.is === 'undoing';
+}
 
 /** With members in canonical order, which are written fastest. */
 function intended({ branch, class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {

@@ -120,7 +120,6 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Assize.trajectories': none,
   'Assize.newTrajectoryId': none,
-  'Assize.close': none,
   'Assize.complete': exempt('protected: what an opening does for itself'),
   'Assize.pending': on(
     ({ assize }, query) => assize.pending(query),
@@ -156,6 +155,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.recoverEffects': withDoubt(({ assize }, signal) => assize.recoverEffects(signal), [undefined], {
     0: 'a signal of the platform',
   }),
+  'Assize.close': withDoubt(({ assize }, options) => assize.close(options), [{ recover: false }]),
   'Assize.resolveEffect': withDoubt(
     ({ assize }, resolution) => assize.resolveEffect(resolution),
     [{ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: { seen: 'nothing' }, confirm: true }],

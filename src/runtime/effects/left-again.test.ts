@@ -1,0 +1,164 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Assize, AssizeOptions } from '#runtime';
+import { MemoryStore } from '#stores';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+
+// Who is to stop while it goes on with what earlier processes have left leaves it again, at once: to whoever is next, as after a crash.
+
+const SETTLED = { interval: 1, timeout: 300_000 };
+
+/** A store with committed transactions of two calls each, of which the process has ended that was to make them. */
+async function left(transactions: number) {
+  const store = new MemoryStore();
+  const sink = new OutsideSink('keyed');
+  await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+  if (transactions > 0) await leave(store, transactions);
+  expect(await store.openEffects()).toHaveLength(transactions);
+  const runtime = (
+    fault: (what: string) => Fault,
+    options: Partial<AssizeOptions> = {},
+    gate?: Promise<void>,
+  ): Assize => {
+    const outside = { sink, steps: new Steps(), fault: (_: string, what: string) => fault(what) };
+    const tool = toolFor(outside, 'irreversible', 'buffered');
+    const { spec } = tool;
+    const execute: typeof spec.execute = async (...given) => {
+      const answer = await spec.execute(...given);
+      await gate;
+      return answer;
+    };
+    const tools = [Object.create(tool, { spec: { value: { ...spec, execute } } })];
+    return runtimeOver(store, [tally], { tools, ...options });
+  };
+  /** Whoever is next makes each call that is left, once. */
+  const endsWithNext = async (): Promise<void> => {
+    const next = runtime(() => 'none');
+    expect(await next.recoverEffects()).toEqual([]);
+    await next.close();
+    expect(await store.openEffects()).toEqual([]);
+    for (let n = 0; n < transactions; n++)
+      expect([sink.times('do', `a${n}`), sink.times('do', `b${n}`)]).toEqual([1, 1]);
+  };
+  return { store, sink, runtime, endsWithNext };
+}
+
+/** Ends a process whose calls never come to their sink. */
+async function leave(store: MemoryStore, transactions: number): Promise<void> {
+  let end = async (): Promise<void> => undefined;
+  const held = new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (name !== 'holdEffects') return typeof member === 'function' ? member.bind(target) : member;
+      return async (signal?: AbortSignal) => {
+        const tenure = await target.holdEffects(signal);
+        end = () => tenure.release();
+        return tenure;
+      };
+    },
+  });
+  const tool = toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'irreversible', 'buffered');
+  const { promise: areAllCalled, resolve: allCalled } = Promise.withResolvers<void>();
+  let called = 0;
+  const execute = (): Promise<never> => {
+    if (++called === transactions) allCalled();
+    return new Promise(() => undefined);
+  };
+  const tools = [Object.create(tool, { spec: { value: { ...tool.spec, execute } } })];
+  const trajectory = await runtimeOver(held, [tally], { tools }).open('t');
+  for (let n = 0; n < transactions; n++)
+    void trajectory.transaction({ writ: writFor('alice'), writes: [`test:${n}`] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: `a${n}`, at: `${n}` });
+      await tx.call('irreversible.buffered', { what: `b${n}`, at: `${n}` });
+      tx.propose({ action: 'count', role: 'counter', args: `${n}` });
+    });
+  await areAllCalled;
+  await end();
+}
+
+describe('close with recover: false', () => {
+  test('waits for calls that are made, and makes none after them', async () => {
+    const { store, sink, runtime, endsWithNext } = await left(3);
+    const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
+    const assize = runtime(() => 'none', {}, gate);
+    const recovering = assize.recoverEffects().catch((error: unknown) => error);
+    await vi.waitFor(() => expect(sink.log).toHaveLength(3), SETTLED);
+    const closing = assize.close({ recover: false });
+    answer();
+    await closing;
+    expect(await recovering).toMatchObject({ code: 'closed' });
+    expect(sink.log.map(({ did, what }) => [did, what])).toEqual(['a0', 'a1', 'a2'].map((what) => ['do', what]));
+    expect(await store.openEffects()).toHaveLength(3);
+    await endsWithNext();
+    // What they have answered was taken down.
+    expect(sink.log.filter(({ did }) => did === 'again')).toEqual([]);
+  });
+
+  test('takes up nothing more', async () => {
+    const { store, sink, runtime, endsWithNext } = await left(2);
+    const assize = runtime(() => 'none');
+    const recovering = assize.recoverEffects().catch((error: unknown) => error);
+    await assize.close({ recover: false });
+    expect(await recovering).toMatchObject({ code: 'closed' });
+    expect(sink.log).toEqual([]);
+    expect(await store.openEffects()).toHaveLength(2);
+    await endsWithNext();
+  });
+
+  test('waits for no other try', async () => {
+    const { sink, runtime, endsWithNext } = await left(1);
+    const waits = Promise.withResolvers<void>();
+    const pause: AssizeOptions['pause'] = (_, __, signal) =>
+      new Promise((resolve) => {
+        waits.resolve();
+        signal?.addEventListener('abort', () => resolve());
+      });
+    let tries = 0;
+    const refuses = (): Fault => {
+      tries++;
+      return 'fail';
+    };
+    const assize = runtime(refuses, { pause });
+    const recovering = assize.recoverEffects().catch((error: unknown) => error);
+    await waits.promise;
+    await assize.close({ recover: false });
+    expect(await recovering).toMatchObject({ code: 'closed' });
+    expect([tries, sink.log]).toEqual([1, []]);
+    await endsWithNext();
+  });
+
+  test('takes no decision down that was not yet', async () => {
+    const { store, runtime, sink } = await left(1);
+    const doubting = runtime(() => 'fail_for_good');
+    const [waiting] = await doubting.recoverEffects();
+    expect(waiting).toMatchObject({ n: 0, phase: 'in_doubt' });
+    await doubting.close();
+    const before = await store.effectsOf(1);
+    const assize = runtime(() => 'none');
+    const decided = assize
+      .resolveEffect({ epoch: waiting!.epoch, n: 0, as: 'retry', by: 'ops', evidence: 'they are back' })
+      .catch((error: unknown) => error);
+    await assize.close({ recover: false });
+    expect(await decided).toMatchObject({ code: 'closed' });
+    expect(await store.effectsOf(1)).toEqual(before);
+    expect(sink.log).toEqual([]);
+  });
+
+  test('what this process itself has committed is done before it returns', async () => {
+    const { sink, runtime } = await left(0);
+    const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
+    const assize = runtime(() => 'none', {}, gate);
+    const trajectory = await assize.open('t');
+    const made = trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'a' });
+      await tx.call('irreversible.buffered', { what: 'b' });
+      tx.propose({ action: 'count', role: 'counter', args: 'r' });
+    });
+    await vi.waitFor(() => expect(sink.log).toHaveLength(1), SETTLED);
+    const closing = assize.close({ recover: false });
+    answer();
+    await closing;
+    expect((await made).effects).toBe('settled');
+    expect(sink.log.map(({ what }) => what)).toEqual(['a', 'b']);
+  });
+});
