@@ -13,6 +13,8 @@ import {
   second,
 } from '../../../tests/support/ledger-rows.ts';
 import { type EntryRow, exportLines, importLines, integrateLog, logHead, readExport, splitLines } from '../index.ts';
+import { blobLine } from './lines.ts';
+import { ExportReader } from './read.ts';
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {
   let text = '';
@@ -203,6 +205,41 @@ describe('what is wrong is named by its line', () => {
     ['a list', (text) => text.replace('\n', '\n[]\n')],
   ])('%s', async (_what, change) => {
     expect(await wrong(change(await exported(await rich())))).not.toBe('nothing');
+  });
+
+  test('blobs before one entry that are together more than any entry needs', async () => {
+    const [header = ''] = (await exported(await rich())).split('\n');
+    const blob = (text: string): string => `{"blob":${text},"hash":"${hashText(text)}"}`;
+    const many = async function* (): AsyncGenerator<string> {
+      yield header;
+      for (let n = 0; n < 70_000; n++) yield blob(`${n}`);
+    };
+    const read = (async () => {
+      for await (const _ of readExport(many()));
+    })();
+    const evidence = { line: 65_538 };
+    await expect(read).rejects.toMatchObject({ code: 'bad_export', evidence });
+    const reader = new ExportReader(20);
+    for (const line of [header, blob('"abcdefgh"')]) reader.take(line);
+    expect(() => reader.take(blob('"abcdefghi"'))).toThrow(
+      'Line 3 of the export is wrong: with it, more than 20 characters of blobs stand before one entry.',
+    );
+    reader.take(blob('"ABCDEFGH"'));
+  });
+
+  test('each entry may have as many before it', async () => {
+    const lines = (await exported(await rich())).split('\n').slice(0, -1);
+    const units = [0];
+    for (const line of lines) {
+      if (line.startsWith('{"id"')) units.push(0);
+      else if (line.startsWith('{"blob"'))
+        units[units.length - 1]! += line.length - blobLine({ hash: '0'.repeat(64), text: '' }).length + 1;
+    }
+    const most = Math.max(...units);
+    expect(units.reduce((sum, each) => sum + each)).toBeGreaterThan(most);
+    const take = (reader: ExportReader): void => lines.forEach((line) => void reader.take(line));
+    take(new ExportReader(most));
+    expect(() => take(new ExportReader(most - 1))).toThrow('stand before one entry');
   });
 
   test('a blob that nobody needs, a blob that is needed and gone', async () => {

@@ -1,4 +1,4 @@
-import { hashText } from '#canon';
+import { hashText, WORLD_LIMITS } from '#canon';
 import { Frontier, leafHash } from '#merkle';
 import { isBlobRef } from '../blob.ts';
 import { Chain } from '../chain.ts';
@@ -37,6 +37,13 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
   reader.end();
 }
 
+/**
+ * What may stand before one entry, all of which is kept until that comes, or whoever made the export could fill the memory: two whole
+ * worlds, of which an entry begins with one at most; and four times as many blobs as an entry of 1 MiB has place to name.
+ */
+const NEEDED_UNITS_MAX = 2 * WORLD_LIMITS.bytesMax;
+const NEEDED_MAX = 65_536;
+
 /** The same line by line, for who has them at hand. A line that is refused leaves it as it was. */
 export class ExportReader {
   readonly #frontier = new Frontier();
@@ -44,11 +51,18 @@ export class ExportReader {
   readonly #known: Set<Hash> = new Set();
   /** Before the next entry, in the order of their lines: what it needs. */
   #needed: (BlobRow | ErasedRow)[] = [];
+  #neededUnits = 0;
+  readonly #neededUnitsMax: number;
   /** What erases a blob must come, and say so. */
   readonly #erasers: Map<Hash, Set<Hash>> = new Map();
   /** Of the next one. */
   #line = 1;
   #ended = false;
+
+  /** `neededUnitsMax`: UTF-16 code units of all blobs before one entry. */
+  constructor(neededUnitsMax: number = NEEDED_UNITS_MAX) {
+    this.#neededUnitsMax = neededUnitsMax;
+  }
 
   /** @throws ExportError */
   take(text: string): ExportedEntry | undefined {
@@ -90,6 +104,12 @@ export class ExportReader {
 
   #takeNeeded(row: BlobRow | ErasedRow): void {
     if (this.#known.has(row.hash)) throw this.#bad(`the blob ${row.hash} was there before`);
+    const units = this.#neededUnits + ('text' in row ? row.text.length : 0);
+    if (units > this.#neededUnitsMax)
+      throw this.#bad(`with it, more than ${this.#neededUnitsMax} characters of blobs stand before one entry`);
+    if (this.#needed.length === NEEDED_MAX)
+      throw this.#bad(`with it, more than ${NEEDED_MAX} blobs stand before one entry`);
+    this.#neededUnits = units;
     this.#known.add(row.hash);
     this.#needed.push(row);
   }
@@ -122,6 +142,7 @@ export class ExportReader {
     }
     this.#frontier.append([leafHash(row.payload)]);
     this.#needed = [];
+    this.#neededUnits = 0;
     this.#checkErasing(row.id, entry.payload);
     return { row, entry, blobs, erased };
   }
