@@ -145,3 +145,61 @@ test.each([
     await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   }
 });
+
+describe.each<Sink>(['keyed', 'blind'])('what is left of what was undone, at a %s sink, and is too much', (sort) => {
+  /** What is kept of a transaction that fails, and how often the tool was told to undo it. */
+  async function undone(residue: unknown, mitigate?: (residue: unknown) => unknown) {
+    const times = { undone: 0, mitigated: 0 };
+    const tool = declareTool({
+      name: 'box.put',
+      input: z.strictObject({}),
+      class: { reversibility: 'with_cost', delivery: 'externalised', sink: sort },
+      writes: ['test:x'],
+      execute: () => null,
+      compensate: () => {
+        times.undone++;
+        return { undone: 'partly', residue: residue as never };
+      },
+      ...(mitigate && {
+        mitigate: (_: unknown, left: unknown) => {
+          times.mitigated++;
+          return mitigate(left);
+        },
+      }),
+    });
+    const { trajectory, all, assize, store } = await stage({ tools: [tool] });
+    onTestFinished(() => assize.close());
+    const made = trajectory.transaction(all, async (tx) => {
+      await tx.call('box.put', {});
+      throw new Error('as planned');
+    });
+    await expect(made).rejects.toThrow('as planned');
+    expect(await assize.recoverEffects()).toEqual([]);
+    const [transaction] = await assize.effects({ epoch: 1 });
+    expect(transaction).toMatchObject({ phase: 'aborted', effects: [{ phase: 'undone' }] });
+    const left = transaction!.effects[0]!.residue;
+    return { times, left: left && JSON.parse((await store.blob(left.$blob))!).value };
+  }
+
+  const unknown = expect.stringMatching(/^what box\.put has answered when it was undone is too long to be kept: /);
+
+  test.each(LONG)('is said to be so, and it is undone once: %s', async (_, residue) => {
+    expect(await undone(residue())).toEqual({ times: { undone: 1, mitigated: 0 }, left: { unknown } });
+  });
+
+  test('is mitigated as it is', async () => {
+    const residue = LONG[0]![1]();
+    const { times, left } = await undone(residue, (given) => ({ isWhole: given === residue }));
+    expect(times).toEqual({ undone: 1, mitigated: 1 });
+    expect(left).toEqual({ mitigated: { isWhole: true }, residue: { unknown } });
+  });
+
+  test('with what was done about it', async () => {
+    const residue = 'x'.repeat(2 ** 19);
+    expect((await undone(residue, () => 'y'.repeat(2 ** 19))).left).toEqual({
+      mitigated: 'y'.repeat(2 ** 19),
+      residue: { unknown },
+    });
+    expect((await undone(residue, () => 'y'.repeat(LENGTH))).left).toEqual({ mitigated: { unknown }, residue });
+  });
+});

@@ -57,6 +57,11 @@ export function tooLong(tool: string, key: string): EffectError {
   );
 }
 
+/** In the place of what a tool has left, or has done about that, where that is more than is kept. */
+export function notKept(tool: string): Json {
+  return { unknown: `what ${tool} has answered when it was undone is too long to be kept: ${ROOM}` };
+}
+
 function isTooMuch(error: unknown): boolean {
   return error instanceof CanonError && ['too_large', 'too_many_nodes', 'too_deep'].includes(error.code);
 }

@@ -1,4 +1,4 @@
-import { copyJson, type Json } from '#canon';
+import type { Json } from '#canon';
 import {
   type EffectClass,
   type EffectPhase,
@@ -9,6 +9,7 @@ import {
   type Undone,
 } from '#effects';
 import type { BlobRow } from '#ledger';
+import { keepable, longer, notKept } from './answer-size.ts';
 
 /** A call that is to be made, put where a log can name it. */
 export interface Prepared {
@@ -65,13 +66,14 @@ export function isToldFirst({ reversibility, sink }: EffectClass): boolean {
 }
 
 /**
- * What is left of what was undone; undefined for nothing.
+ * What is left of what was undone, also where that is more than is kept; undefined for nothing.
  *
  * @throws TypeError where a tool does not say whether it was; CanonError where what it says is left is no JSON
  */
 export function residueOf(tool: string, said: Undone): Json | undefined {
   if (said?.undone === 'all') return undefined;
-  if (said?.undone === 'partly' && said.residue !== undefined) return copyJson(said.residue, { foreign: true });
+  if (said?.undone === 'partly' && said.residue !== undefined)
+    return keepable(said.residue) ?? longer(said.residue) ?? notKept(tool);
   throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
 }
 
