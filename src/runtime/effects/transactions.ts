@@ -126,7 +126,7 @@ export class Transactions {
     };
     const isLate = options.epoch === 'late';
     const isOptimistic = isLate || options.reading === 'optimistic';
-    const beginning = isLate ? undefined : begin(claims);
+    const beginning = isLate ? undefined : beginInTime(held, limit, () => begin(claims));
     let begun: Begun | undefined = isPromise(beginning) ? await beginning : beginning;
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now());
     const asking = {
@@ -160,7 +160,7 @@ export class Transactions {
       const last = tx.end();
       if (last !== undefined) await last;
       if (begun === undefined) {
-        begun = await begin(tx.claims);
+        begun = await beginInTime(held, limit, () => begin(tx.claims));
         tx.attach(begun.run, begun.work);
         limit.waits();
         before = await limit.bound(ruledBefore, stopped);
@@ -279,6 +279,24 @@ export class Transactions {
     }
     return held.finish(run, cause);
   }
+}
+
+/** Where its epoch comes when nobody waits for it any more, that is given back at once, with what it claims. */
+function beginInTime(held: Held, limit: TimeLimit, begin: () => Promise<Begun> | Begun): Promise<Begun> | Begun {
+  let given: Promise<Begun> | Begun | undefined;
+  const made = limit.bound(() => {
+    given = begin();
+    return given;
+  }, stopped);
+  if (!isPromise(made)) return made;
+  return made.catch((error: unknown) => {
+    if (given !== undefined)
+      Promise.resolve(given).then(
+        ({ work }) => held.drop(work),
+        () => undefined,
+      );
+    throw error;
+  });
 }
 
 /** Nobody who calls tools has heard of texts and their limits. @throws EffectError `too_much`; what else was thrown */
