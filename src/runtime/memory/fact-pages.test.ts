@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FactQuery, FactVersion, PartitionName } from '#ledger';
+import type { FactQuery, FactReads, FactVersion, PartitionName } from '#ledger';
 import { OPEN_END } from '#memory';
 import { MemoryStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
@@ -89,6 +89,28 @@ describe('what is read by pages while it is changed', () => {
       expect([rows.length, store.asked.length]).toEqual([Math.min(1_500, most), 1]);
     }
   });
+});
+
+/** As many rows of one partition, or of one each. */
+async function limitsOf(count: number, of: 'one' | 'many'): Promise<(number | undefined)[]> {
+  const rows = Array.from({ length: count }, (_, n) => {
+    const subject = of === 'one' ? 'bob' : `bob ${n}`;
+    return { fact_id: `${n}`, object: '', subject, predicate: 'takes' } as FactVersion;
+  });
+  const limits: (number | undefined)[] = [];
+  const facts = async ({ after, limit }: FactQuery): Promise<FactVersion[]> => {
+    limits.push(limit);
+    const from = after === undefined ? 0 : Number(after.fact_id) + 1;
+    return rows.slice(from, from + limit!);
+  };
+  const read = await all(factPages({ facts } as FactReads, SPACE));
+  expect(read.map(({ fact_id }) => Number(fact_id))).toEqual(rows.map((_, n) => n));
+  return limits;
+}
+
+test('of a long history, all of which a store looks at for each page, there are few pages', async () => {
+  expect(await limitsOf(200_000, 'one')).toEqual([1_000, 8_000, 16_000, 32_000, 64_000, 64_000, 64_000]);
+  expect(await limitsOf(20_000, 'many')).toEqual([1_000, 8_000, 8_000, 8_000]);
 });
 
 test('a recall of more than a page never has two that are believed at one time, where there is one at a time', async () => {

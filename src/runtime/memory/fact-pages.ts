@@ -1,8 +1,10 @@
 import type { FactQuery, FactReads, FactVersion } from '#ledger';
 
-/** Rows of the first page, of which most are not full; and of the largest. */
+/** Rows of the first page, of which most are not full; and of those after it. */
 const FIRST = 1_000;
-const LARGEST = 8_000;
+const LARGE = 8_000;
+/** Of one partition alone each page is twice as large as the one before, up to so many rows. */
+const LARGEST = 64_000;
 
 /** Characters of what a page says, where its rows are as long as those of the one before. */
 const CHARACTERS = 4_000_000;
@@ -16,7 +18,7 @@ export interface FactPagesOptions {
 
 /**
  * The facts that are asked for, in the order of a store. For each page it looks at all that there is of a key, since that stands in another
- * order there; so a long history is read by large pages.
+ * order there; so a long history is read by large pages, and a longer one by larger ones.
  *
  * Where a time of the system is asked for, the rows of each partition are as they were at one moment: those of one that goes on after a page
  * are read once more, and together. Else of a change in between what was believed before it would be there, and what is since then, too.
@@ -30,6 +32,7 @@ export async function* factPages(
 ): AsyncGenerator<FactVersion[]> {
   let { after } = query;
   let whole: FactVersion | undefined;
+  let largest = LARGE;
   for (let limit = most ?? FIRST; ; ) {
     onAsk();
     const page = await store.facts({ ...query, ...(after && { after }), limit });
@@ -51,7 +54,8 @@ export async function* factPages(
       after = together.at(-1) ?? last;
     }
     const perRow = 1 + page.reduce((sum, { object }) => sum + object.length, 0) / page.length;
-    limit = Math.min(LARGEST, Math.max(FIRST, Math.floor(CHARACTERS / perRow)));
+    limit = Math.min(largest, Math.max(FIRST, Math.floor(CHARACTERS / perRow)));
+    largest = isOfOne(page[0]!, page.at(-1)!) ? Math.min(LARGEST, 2 * largest) : LARGE;
   }
 }
 
