@@ -34,6 +34,7 @@ export class RunLog {
   readonly #store: Pick<EffectStore, 'logEffects'>;
   readonly #coordination: Pick<Coordination, 'fence'>;
   readonly #logged: Logged;
+  readonly #noted: () => void;
   #state: TransactionState = BEGUN;
   /** Rows that are in the log, or on their way there. */
   #length = 0;
@@ -47,15 +48,18 @@ export class RunLog {
   /** Why something could not be written: all that comes after it would leave a gap. */
   #failure: { readonly error: unknown } | undefined;
 
+  /** `noted`: called each time when the state has moved. */
   constructor(
     store: Pick<EffectStore, 'logEffects'>,
     coordination: Pick<Coordination, 'fence'>,
     logged: Logged,
+    noted: () => void,
     { state = BEGUN, length = 0 }: { readonly state?: TransactionState; readonly length?: number } = {},
   ) {
     this.#store = store;
     this.#coordination = coordination;
     this.#logged = logged;
+    this.#noted = noted;
     this.#state = state;
     this.#length = length;
   }
@@ -83,6 +87,7 @@ export class RunLog {
   note(record: LogRecord): void {
     if (record.is === 'expanded') return;
     this.#state = recorded(this.#state, protocolOf(record));
+    this.#noted();
   }
 
   /** Says something that goes into the log with what is written next, and what it refers to. */

@@ -96,7 +96,8 @@ export class Run implements Reserving {
     this.epoch = epoch;
     this.trajectoryId = trajectoryId;
     this.body = body;
-    this.#log = new RunLog(ports.store, ports.coordination, { epoch, trajectoryId, body, isNamed }, left);
+    const noted = (): void => ports.reserved.changed(this);
+    this.#log = new RunLog(ports.store, ports.coordination, { epoch, trajectoryId, body, isNamed }, noted, left);
     this.#calls = new Calls(ports, this.#log, epoch, (n, record) => this.#leave(n, record), left);
     // Not all who begin one wait for its end.
     this.#ended.promise.catch(() => undefined);
@@ -241,6 +242,7 @@ export class Run implements Reserving {
     if (this.hasOnFailure) {
       this.#planned = planned.map(({ effect }) => effect);
       if (this.#planned.some(costsUndoing)) this.#ports.reserved.add(this);
+      else this.#ports.reserved.changed(this);
     }
     return this.#log.offered([this.#committing(entry, planned)], keys, blobsOf(planned));
   }
