@@ -66,6 +66,14 @@ export function diskOf(disk: Disk, steps: Steps): Disk {
           await target.write(path, bytes, mode);
           await steps.step();
         };
+      if (name === 'hold')
+        return async (path: string, signal: AbortSignal) => {
+          if (steps.isDead) await never;
+          const held = await target.hold!(path, signal);
+          // With its process goes what it holds.
+          void steps.ended.then(() => held[Symbol.dispose]());
+          return held;
+        };
       return async (...args: unknown[]) => {
         if (CHANGES.has(String(name))) await steps.step();
         if (steps.isDead) await never;

@@ -330,31 +330,73 @@ describe('what was done at once', () => {
   );
 
   test.each([
-    ['delete', { path: 'c' }],
+    ['write', { path: 'sub/new', content: 'new' }],
     ['write', { path: 'c', content: 'new' }],
-  ])('%s is not forgotten by a call that stood still while another took over', async (name, input) => {
-    const root = folder({ c: 'precious' });
-    const [still, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const stops = (disk: Disk): Disk => ({
-      ...disk,
-      remove: async (path) => {
-        still.resolve();
-        await goOn.promise;
-        return disk.remove(path);
+    ['delete', { path: 'c' }],
+    ['move', { from: 'c', to: 'sub/c' }],
+  ])('%s is known for what it is, wherever a call stood still while another took over: %j', async (name, input) => {
+    /** What is done once the lease of the one that stands still is over; what the last of it says. */
+    const takenOver = {
+      async done({ ask, run }: ReturnType<typeof calling>) {
+        await ask(name, input);
+        await run(name, input);
+        return true;
       },
-    });
-    const lease = new AbortController();
-    const { of } = calling(root, 'externalised', stops);
-    const late = of(name).spec.execute(of(name).parse(input), { key: name, epoch: 1, signal: lease.signal }, []);
-    await still.promise;
-    lease.abort();
-    const { ask, run, undo } = calling(root);
-    expect(await ask(name, input)).toEqual({ happened: false });
-    await run(name, input);
-    goOn.resolve();
-    await expect(late).rejects.toThrow(/too late/);
-    expect(await undo(name, input)).toEqual({ undone: 'all' });
-    expect(listing(root)).toEqual({ c: '644 precious' });
+      async undone({ ask, run, undo }: ReturnType<typeof calling>) {
+        await ask(name, input);
+        await run(name, input);
+        expect(await undo(name, input)).toEqual({ undone: 'all' });
+        return false;
+      },
+    };
+    /** False where it comes to its end before that step. */
+    const stoodStill = async (at: number, as: keyof typeof takenOver): Promise<boolean> => {
+      const root = folder({ c: 'precious' });
+      const [still, goOn] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()];
+      let count = 0;
+      const stops = (disk: Disk): Disk =>
+        new Proxy(disk, {
+          get:
+            (target, step) =>
+            async (...args: unknown[]) => {
+              if (++count === at) {
+                still.resolve(true);
+                await goOn.promise;
+              }
+              return Reflect.apply(Reflect.get(target, step) as () => unknown, target, args);
+            },
+        });
+      const lease = new AbortController();
+      const { of } = calling(root, 'externalised', stops);
+      const call = { key: name, epoch: 1, signal: lease.signal };
+      const late = Promise.resolve(of(name).spec.execute(of(name).parse(input), call, [])).then(
+        () => false,
+        () => false,
+      );
+      if (!(await Promise.race([still.promise, late]))) return false;
+      lease.abort();
+      const other = calling(root);
+      const taking = takenOver[as](other);
+      // Long enough for all of it, if nobody had to wait.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      goOn.resolve();
+      const happened = await taking;
+      await late;
+      expect(await other.ask(name, input)).toMatchObject({ happened });
+      expect(await other.undo(name, input)).toEqual({ undone: 'all' });
+      expect(listing(root)).toEqual({ c: '644 precious' });
+      return true;
+    };
+    const steps = { done: 0, undone: 0 };
+    for (let from = 1, isOver = false; !isOver; from += 8) {
+      const some = [...Array(8).keys()].map(async (n) => {
+        for (const as of ['done', 'undone'] as const) if (await stoodStill(from + n, as)) steps[as]++;
+      });
+      await Promise.all(some);
+      isOver = steps.done < from + 7;
+    }
+    expect(steps.done).toBeGreaterThan(20);
+    expect(steps.undone).toBe(steps.done);
   });
 
   test.each([
@@ -448,8 +490,9 @@ function amend(root: string, name: string, change: (entry: any) => unknown): voi
   writeFileSync(join(root, '.assize', path), JSON.stringify(change(entry)));
 }
 
+/** What the journal has. */
 function kept(root: string): string[] {
-  const all = listing(join(root, '.assize'));
+  const all = listing(join(root, '.assize/files'));
   return Object.keys(all)
     .filter((path) => !path.endsWith('/'))
     .map((path) => path.split('/').at(-1)!)

@@ -28,12 +28,13 @@ export class Acts {
 
   /** @throws DidNothing where nothing was done; anything else: ask `happened` */
   act(operation: Operation, call: Call): Promise<Json> {
-    return this.#inTurn(call.key, () => this.#act(operation, call));
+    return this.#inTurn(operation.path, call, () => this.#act(operation, call));
   }
 
   /** Whether it was done, by the journal and what stands there. @throws Error where nobody can tell */
-  reconcile({ path }: Operation, { key, signal }: Call): Promise<Reconciled> {
-    return this.#inTurn(key, async () => {
+  reconcile({ path }: Operation, call: Call): Promise<Reconciled> {
+    const { key, signal } = call;
+    return this.#inTurn(path, call, async () => {
       const entry = await this.#journal.read(path, key);
       if (entry !== undefined && (await this.#wasDone(entry, signal))) return { happened: true, result: entry.result };
       if (entry?.state !== 'undone') await this.#clean(path, key, entry);
@@ -42,8 +43,8 @@ export class Acts {
   }
 
   /** Puts back what was there, if what was done still stands as it was left. */
-  undo({ path }: Operation, { key }: Call): Promise<Undone> {
-    return this.#inTurn(key, () => this.#undo(path, key));
+  undo({ path }: Operation, call: Call): Promise<Undone> {
+    return this.#inTurn(path, call, () => this.#undo(path, call.key));
   }
 
   async #act(operation: Operation, call: Call): Promise<Json> {
@@ -308,8 +309,13 @@ export class Acts {
     return missing;
   }
 
-  async #inTurn<T>(key: string, step: () => Promise<T>): Promise<T> {
-    const done = (this.#underWay.get(key) ?? Promise.resolve()).then(step, step);
+  /** Of one key one after the other here, and at one path in all processes. */
+  async #inTurn<T>(path: string, { key, signal }: Call, step: () => Promise<T>): Promise<T> {
+    const alone = async (): Promise<T> => {
+      using _turn = await this.#journal.turnAt(path, signal);
+      return await step();
+    };
+    const done = (this.#underWay.get(key) ?? Promise.resolve()).then(alone, alone);
     this.#underWay.set(key, done);
     try {
       return await done;

@@ -2,6 +2,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DidNothing } from '#effects';
+import { lockOf } from '../lock.ts';
 import { namesBelow, type Root } from './root.ts';
 
 /** A file as it stands. */
@@ -46,6 +47,13 @@ export interface Disk {
   removeFolder(path: string): Promise<void>;
   /** Makes the names in a folder durable, if it is there. */
   sync(folder: string): Promise<void>;
+  /**
+   * Has a file to itself, in whatever process, until that is let go, or its process has ended; made where it is missing, and never removed.
+   * Without this, processes whose leases overlap may each take down what the other one has just found out of a path.
+   *
+   * @throws NoAnswer where it is somebody else's until the signal says to stop
+   */
+  hold?(path: string, signal: AbortSignal): Promise<Disposable>;
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -63,6 +71,7 @@ export function diskAt(root: Root, bytesMax: number): Disk {
     makeFolder: (path) => at(path, (place) => unless('EEXIST', mkdir(place))),
     removeFolder: (path) => absentAs(undefined, () => at(path, (place) => unless('ENOTEMPTY', rmdir(place)))),
     sync: (folder) => absentAs(undefined, () => inside(root, folder, sync)),
+    hold: (path, signal) => at(path, (place) => hold(path, place, signal)),
   };
 }
 
@@ -164,6 +173,13 @@ async function write(place: string, bytes: Uint8Array, mode: number): Promise<vo
 async function sync(place: string): Promise<void> {
   await using handle = await open(place, O_RDONLY | O_DIRECTORY);
   await handle.sync();
+}
+
+/** Not opened here: with any handle that a process closes, a system may let go what it has locked there. */
+async function hold(path: string, place: string, signal: AbortSignal): Promise<Disposable> {
+  const stat = await absentAs(undefined, () => lstat(place));
+  if (stat !== undefined && !stat.isFile()) throw new Error(`${path} is no file; remove it`);
+  return lockOf(place, signal);
 }
 
 async function absentAs<T>(absent: T, made: () => Promise<T>): Promise<T> {

@@ -49,6 +49,20 @@ export class Journal {
     this.#disk = disk;
   }
 
+  /**
+   * Until it is let go, nobody else does anything about a path, in whatever process: who is late, as its lease has run out, and who took over
+   * would else each take down what the other has just found out, and one of them that what was done was not. Some paths share a turn, so
+   * that there are never more than so many files for it.
+   *
+   * @throws NoAnswer where it is somebody else's until the signal says to stop; Error where there can be none
+   */
+  async turnAt(path: string, signal: AbortSignal): Promise<Disposable | undefined> {
+    const turns = join(this.#root.path, OWN, 'turns');
+    if ((await this.#disk.idOf(turns)) === undefined)
+      for (const folder of [dirname(turns), turns]) await this.#disk.makeFolder(folder);
+    return this.#disk.hold?.(join(turns, this.#hashOf(path).slice(0, 2)), signal);
+  }
+
   async read(path: string, key: string): Promise<Entry | undefined> {
     const seen = await this.#disk.look(this.#entryPath(path, key));
     return seen.is === 'file' ? (JSON.parse(seen.bytes.toString()) as Entry) : undefined;
@@ -110,7 +124,11 @@ export class Journal {
   }
 
   #home(path: string): string {
-    return join(this.#root.path, OWN, 'files', hashText(identity(this.#root, path)));
+    return join(this.#root.path, OWN, 'files', this.#hashOf(path));
+  }
+
+  #hashOf(path: string): string {
+    return hashText(identity(this.#root, path));
   }
 
   #entryPath(path: string, key: string): string {

@@ -3,7 +3,7 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path';
 import type { Json } from '#canon';
 import { NoAnswer, type Undone } from '#effects';
-import { lockOf } from './lock.ts';
+import { lockOf } from '../lock.ts';
 import { endGroup } from './run-command.ts';
 import {
   clear,

@@ -27,7 +27,11 @@ export async function lockOf(path: string, signal: AbortSignal): Promise<Disposa
     db.close();
     throw error;
   }
-  return { [Symbol.dispose]: () => db.close() };
+  return {
+    [Symbol.dispose]: () => {
+      if (db.isOpen) db.close();
+    },
+  };
 }
 
 function isHeld(db: DatabaseSync): boolean {
