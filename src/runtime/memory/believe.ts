@@ -202,7 +202,6 @@ export class Beliefs {
       changes,
       accept: () => {
         this.#partitions.accept(writes, senderOf(by));
-        this.#underWay.accept(writes);
         return writes;
       },
     };

@@ -77,6 +77,26 @@ onClinics((begun) => {
     }
   });
 
+  test('no recall as of an instant waits for an erasure, which changes the past anyway and may take long', async () => {
+    const { clock, memory, store } = await begun();
+    await committed(memory.assert({ subject: 'p7', predicate: 'drug', object: 'aspirin', valid: { from: START } }));
+    clock.forward(1_000);
+    const { commit } = store;
+    const reached = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    store.commit = async (batch: Batch) => {
+      reached.resolve();
+      await answered.promise;
+      return commit.call(store, batch);
+    };
+    const erased = memory.erase({ subject: 'p7', reason: 'their wish' });
+    await reached.promise;
+    expect(await drug(memory, { valid: START, system: clock.at })).toEqual(['aspirin']);
+    answered.resolve();
+    expect(await erased).toMatchObject({ ruling: 'committed' });
+    expect(await drug(memory, { valid: START, system: clock.at })).toEqual([]);
+  });
+
   test('up to the latest change of a partition nothing is read otherwise later, whatever clocks say; after it a clock that is behind may say more', async () => {
     const { clock, memory, store } = await begun();
     const behind = new HandClock();

@@ -3,7 +3,8 @@ import type { FactWrite, PartitionName } from '#ledger';
 
 /**
  * Changes that were accepted here and that the store has not answered yet. They have their time already: who reads as of it, or as of later,
- * before they are there would read something else of the same instant afterwards.
+ * before they are there would read something else of the same instant afterwards. Erasures are none of them: they change what was read anyway, and
+ * may take long.
  */
 export class UnderWay {
   /** By what is sent at once: who waits for it. */
