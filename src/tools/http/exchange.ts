@@ -134,19 +134,15 @@ async function saidBy(response: Response): Promise<string | undefined> {
   // Ends a read that is under way, too.
   const timer = setTimeout(cancel, SAID_MS);
   const chunks: Uint8Array[] = [];
-  try {
-    for (let size = 0; size < SAID_MAX; ) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      size += value.length;
-    }
-  } catch {
-    // What has come until then is said.
-  } finally {
-    clearTimeout(timer);
-    await cancel();
+  for (let size = 0; size < SAID_MAX; ) {
+    // Where it breaks off, what has come until then is said.
+    const next = await reader.read().catch(() => undefined);
+    if (next === undefined || next.done) break;
+    chunks.push(next.value);
+    size += next.value.length;
   }
+  clearTimeout(timer);
+  await cancel();
   const text = Buffer.concat(chunks).subarray(0, SAID_MAX).toString().trim();
   return text === '' ? undefined : text;
 }
