@@ -62,6 +62,7 @@ export class Session {
     const session = new Session(client, socket, options.statementTimeoutMs + GRACE_MS);
     try {
       await client.connect();
+      await session.run({ text: SET });
     } catch (error) {
       socket.destroy();
       throw storeError(error, options.path, 'Connecting to');
@@ -147,6 +148,18 @@ export class Session {
     this.#whenEnded();
   }
 }
+
+// What servers, databases and roles may have otherwise, and statements here rest on: how texts, hashes and lists are read and written, where
+// functions are looked for, what a statement sees, and that nobody is sent away while he waits for what others say. Not in what the
+// connection begins with, since poolers refuse that. `transaction_timeout` is there from PostgreSQL 17 on.
+const SET = `
+SELECT pg_catalog.set_config(s.name, s.value, false)
+FROM (VALUES ('array_nulls', 'on'), ('bytea_output', 'hex'), ('client_encoding', 'UTF8'), ('DateStyle', 'ISO'),
+  ('default_transaction_isolation', 'read committed'), ('extra_float_digits', '1'), ('gin_fuzzy_search_limit', '0'),
+  ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0'), ('quote_all_identifiers', 'off'),
+  ('search_path', 'pg_catalog, pg_temp'), ('standard_conforming_strings', 'on'), ('TimeZone', 'UTC'), ('transaction_timeout', '0'),
+  ('transform_null_equals', 'off')) AS s (name, value)
+WHERE pg_catalog.current_setting(s.name, true) IS NOT NULL`;
 
 /** A client of the driver that is not connected yet. */
 export function newClient(options: SessionOptions, socket: Socket = new Socket()): DriverClient {
