@@ -294,8 +294,8 @@ export interface Knowing {
   /** Calls of one effect that may fail before it is left to a person. That it was is in the log: others may know another number. */
   readonly tries: number;
   /**
-   * The effects that are done and undone in one step with that one, itself among them, whatever has become of them. Without it, each is
-   * called by itself.
+   * The effects that are done and undone in one step with that one, itself among them, whatever has become of them: the same list for each of
+   * them, so that it is looked at once. Without it, each is called by itself.
    */
   readonly together?: (n: number) => readonly number[];
 }
@@ -339,7 +339,8 @@ function forward(state: TransactionState, knowing: Knowing): Step {
   // Where a person has passed this one over before, others may have been called.
   const called = effects.flatMap(({ phase: is }, at) => (is === 'applying' ? [at] : []));
   const apart = called.filter((at) => !withIt(failed, knowing).includes(at));
-  const open = apart.find((at) => !isHeldBack(effects, at, knowing));
+  const isHeldBack = heldBackIn(effects, knowing);
+  const open = apart.find((at) => !isHeldBack(at));
   if (open !== undefined) return finish(effects[open]!, open, knowing, 'call');
   // Nobody knows of what was called with one that waits.
   if (apart.length > 0) return { do: 'wait', for: 'person' };
@@ -362,10 +363,27 @@ function givenUp(
   return withIt(n, knowing).find((each) => effects[each]!.phase === phase && isGivenUp(effects[each]!, knowing));
 }
 
-/** All of it is done, or nothing: where one waits for a person, the others wait for what becomes of that. */
-function isHeldBack(effects: readonly EffectState[], n: number, { together }: Pick<Knowing, 'together'>): boolean {
-  return together?.(n).some((each) => isLeft(effects[each]!.phase)) === true;
+/**
+ * All of it is done, or nothing: where one waits for a person, the others wait for what becomes of that. Of those that are one list, all are
+ * looked at once.
+ */
+function heldBackIn(effects: readonly EffectState[], { together }: Pick<Knowing, 'together'>): (n: number) => boolean {
+  if (together === undefined) return NEVER;
+  const known = new Map<readonly number[], boolean>();
+  const isAnyLeft = (ns: readonly number[]): boolean => ns.some((each) => isLeft(effects[each]!.phase));
+  return (n) => {
+    const all = together(n);
+    if (all.length === 1) return isAnyLeft(all);
+    let isHeldBack = known.get(all);
+    if (isHeldBack === undefined) {
+      isHeldBack = isAnyLeft(all);
+      known.set(all, isHeldBack);
+    }
+    return isHeldBack;
+  };
 }
+
+const NEVER = (): boolean => false;
 
 function isGivenUp({ failures, isFinal }: EffectState, { tries }: Knowing): boolean {
   return isFinal === true || failures >= tries;
@@ -382,9 +400,15 @@ const MAY_HAVE_HAPPENED: ReadonlySet<EffectPhase> = new Set(['applied', 'in_doub
 /** What is done in one step has the place of what would come last of it: whatever is easier to undo than any of it is called before. */
 function firstDue(effects: readonly EffectState[], knowing: Knowing): number | undefined {
   let first: number | undefined;
+  const { together } = knowing;
+  const isHeldBack = heldBackIn(effects, knowing);
+  const seen = together && new Set<readonly number[]>();
   for (const [n, effect] of effects.entries()) {
-    if (!isDue(effect) || isHeldBack(effects, n, knowing)) continue;
-    const last = knowing.together === undefined ? n : lastOf(effects, withIt(n, knowing));
+    if (!isDue(effect) || isHeldBack(n)) continue;
+    const all = together?.(n);
+    if (all !== undefined && seen?.has(all)) continue;
+    if (all !== undefined && all.length > 1) seen?.add(all);
+    const last = all === undefined ? n : lastOf(effects, all);
     if (first === undefined || isBefore(effects, last, first)) first = last;
   }
   return first;
@@ -428,10 +452,11 @@ function undone(
   knowing: Knowing,
   isUnwanted: (effect: EffectState) => boolean,
 ): Step | undefined {
+  const isHeldBack = heldBackIn(effects, knowing);
   for (let n = effects.length - 1; n >= 0; n--) {
     const effect = effects[n]!;
     const { phase } = effect;
-    if (!isUnwanted(effect) || isHeldBack(effects, n, knowing)) continue;
+    if (!isUnwanted(effect) || isHeldBack(n)) continue;
     if (phase === 'executed') {
       const failed = givenUp(effects, n, 'executed', knowing);
       return { do: 'log', record: failed === undefined ? { is: 'undoing', n } : { is: 'unresolved', n: failed } };

@@ -1,10 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { cases } from '../../tests/support/cases.ts';
 import { errorOf } from '../../tests/support/error-of.ts';
 import {
   BEGUN,
   declareTool,
   type EffectClass,
+  type EffectPhase,
   type EffectRecord,
   nextStep,
   type Reversibility,
@@ -113,3 +116,61 @@ describe('the order of calls', () => {
     expect(called(due(...sorts), places)).toBe(order);
   });
 });
+
+const elsewhere = {};
+const PHASES: readonly EffectPhase[] = [
+  'due',
+  'applying',
+  'applied',
+  'executed',
+  'undoing',
+  'undone',
+  'unresolved',
+  'in_doubt',
+];
+const effect = fc.record({
+  class: fc.record({
+    reversibility: fc.constantFrom<Reversibility>('reversible', 'with_cost', 'irreversible'),
+    delivery: fc.constant('buffered' as const),
+    sink: fc.constant('keyed' as const),
+  }),
+  phase: fc.constantFrom(...PHASES),
+  failures: fc.nat(3),
+  place: fc.constantFrom<object | undefined>(elsewhere, at, undefined),
+});
+
+test('what is next is the same whether those that are one step are one list or not, so that each is looked at by itself', () => {
+  const phase = fc.constantFrom('committed' as const, 'failing' as const, 'aborting' as const);
+  fc.assert(
+    fc.property(fc.array(effect, { maxLength: 12 }), phase, (all, phase) => {
+      const mates = togetherBy(all.map(({ place }) => place && { together: { at: place, part: 1, execute } }));
+      const state: TransactionState = { phase, effects: all, hasOnFailure: true, failing: { n: 0, refusals: 0 } };
+      const knowing = { hasBody: false, isUnderWay: () => false, tries: 3 };
+      const next = nextStep(state, { ...knowing, ...(mates && { together: mates }) });
+      expect(next).toEqual(nextStep(state, { ...knowing, ...(mates && { together: (n) => [...mates(n)] }) }));
+    }),
+    { numRuns: cases(1_000) },
+  );
+});
+
+test.each(['committed', 'aborting'] as const)(
+  'of many that are one step each is looked at a few times: %s',
+  (phase) => {
+    const looks = [100, 1_000].map((count) => {
+      let looked = 0;
+      const is = phase === 'committed' ? 'due' : 'undone';
+      const effects = Array.from({ length: count }, () => ({
+        class: spec.class as EffectClass,
+        failures: 0,
+        get phase(): EffectPhase {
+          looked++;
+          return is;
+        },
+      }));
+      const together = togetherBy(effects.map(() => spec)) as NonNullable<ReturnType<typeof togetherBy>>;
+      nextStep({ phase, effects }, { hasBody: false, isUnderWay: () => false, tries: 3, together });
+      return looked / count;
+    });
+    expect(Math.max(...looks)).toBeLessThan(12);
+  },
+);

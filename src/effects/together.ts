@@ -87,7 +87,7 @@ export function problemOfTogether(
   return undefined;
 }
 
-/** The places of effects that are called together with each, itself among them. */
+/** The places of effects that are called together with each, itself among them: one list for all of them. */
 export type Mates = (n: number) => readonly number[];
 
 /** By the tools of effects, in their order, as far as they are known; undefined where each is called by itself. */
@@ -96,7 +96,10 @@ export function togetherBy(specs: readonly (Pick<ToolSpec<any>, 'together'> | un
   const all = new Map<object, number[]>();
   for (const [n, spec] of specs.entries()) {
     const at = spec?.together?.at;
-    if (at !== undefined) all.set(at, [...(all.get(at) ?? []), n]);
+    if (at === undefined) continue;
+    const there = all.get(at);
+    if (there === undefined) all.set(at, [n]);
+    else there.push(n);
   }
   return (n) => all.get(specs[n]?.together?.at as object) ?? [n];
 }
