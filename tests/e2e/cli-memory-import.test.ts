@@ -217,3 +217,33 @@ test('an export of which only a part was imported is told by how much, and nobod
   expect(await assize('import', 'whole.jsonl', ...away)).toMatchObject({ code: 0, err: '' });
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
 });
+
+test('one of which only a part was imported into a store that has facts says that none were made of that part', async () => {
+  const exported = async (trajectoryId: string, facts: number): Promise<string> => {
+    const store = await openStore('memory:');
+    const writ = writFor('nurse');
+    const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] });
+    const memory = trajectory.memory({ space: trajectoryId, writ });
+    for (let n = 0; n < facts; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
+    await integrateLog(store);
+    let lines = '';
+    for await (const line of exportLines(store)) lines += line;
+    await store.close();
+    return lines;
+  };
+  const lines = await exported('many', 510);
+  writeFileSync(join(here.folder, 'few.jsonl'), await exported('few', 1));
+  writeFileSync(join(here.folder, 'part.jsonl'), lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1));
+  const store = ['--store', 'sqlite:./believing.db'];
+  expect(await assize('import', 'few.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
+  const { code, err } = await assize('import', 'part.jsonl', ...store);
+  expect(code).toBe(2);
+  expect(err).toMatch(/^assize: What was imported until then says what is believed, and no facts are made of it yet; /);
+  expect(err).toMatch(/its end is missing\. The 500 entries before were imported; /);
+  // Those that it had are still there.
+  const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
+  expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
+  expect(await assize('memory', 'rebuild', ...store)).toMatchObject({ code: 0 });
+  const more = ['memory', 'recall', '--space', 'many', '--subject', 'p5', ...store];
+  expect(await assize(...more)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
+});

@@ -4,7 +4,7 @@ import { importLines, readExport, splitLines } from 'assize/ledger';
 import { checkMemory, madeElsewhere, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
 import type { Command } from 'commander';
 import { counted } from '../counted.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../file-faults.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
@@ -34,6 +34,7 @@ export function importCommand(program: Command): void {
         'entries came: what was made here, and is lost from the effect log, would not be missed any more either.\n' +
         'Where the export says what is believed, the facts of the store are made anew from all that it has then; where a new store gets\n' +
         'only a part of it, its facts are incomplete until the import is made again, or assize memory rebuild makes them of that part.\n' +
+        'A store that has facts keeps them as they are until then.\n' +
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
@@ -42,14 +43,30 @@ export function importCommand(program: Command): void {
         // What is no export leaves no store behind.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
         return session.withStore('create', async (store) => {
-          const done = await importLines(store, lines, {
-            erase,
-            awaitsFacts: true,
-            ...(mark && { cameBefore: madeElsewhere(store) }),
-            onProgress: (entries) => session.progress.report('entries imported', entries),
-          });
-          const reports = await verifyStore(store, {
-            onProgress: (at, total) => session.progress.report('verifying entries', at, total),
+          let believing = 0;
+          const checked = async () => {
+            const done = await importLines(store, lines, {
+              erase,
+              awaitsFacts: true,
+              ...(mark && { cameBefore: madeElsewhere(store) }),
+              onProgress: (entries, beliefs) => {
+                believing = beliefs;
+                session.progress.report('entries imported', entries);
+              },
+            });
+            const reports = await verifyStore(store, {
+              onProgress: (at, total) => session.progress.report('verifying entries', at, total),
+            });
+            return { done, reports };
+          };
+          const { done, reports } = await checked().catch((error: unknown) => {
+            session.progress.end();
+            // A store that has facts keeps them, and who reads those is not told that there are more.
+            if (believing > 0)
+              note(
+                'What was imported until then says what is believed, and no facts are made of it yet; import again, or do it with assize memory rebuild.',
+              );
+            throw error;
           });
           const faults = reports.flatMap(({ fault }) => fault ?? []);
           // Of entries that do not verify nothing is believed; the effect log is none of them.

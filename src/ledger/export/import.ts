@@ -9,8 +9,8 @@ import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
 export interface ImportOptions {
-  /** Called after every group that was written, with the entries read. */
-  readonly onProgress?: (entries: number) => void;
+  /** Called after every group that was written, with the entries read, and with the changes of beliefs in them. */
+  readonly onProgress?: (entries: number, beliefs: number) => void;
   /**
    * Deletes texts that the store has and the export says to be erased, also answers of its oracle log and what its effect log names. Only for an export that you trust as you trust the
    * store: whoever made it could name any value. Default: such a text stays, and is counted.
@@ -73,7 +73,7 @@ export async function importLines(
     marked += done.marked;
     unerased += done.unerased;
     group = new Group();
-    onProgress?.(entries);
+    onProgress?.(entries, beliefs);
   };
   try {
     for await (const { row, entry, blobs, erased } of readExport(lines)) {
