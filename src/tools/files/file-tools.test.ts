@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
@@ -311,4 +311,26 @@ test('a root that can not be used is refused by name', () => {
   for (const bad of ['relative', join(root, 'none'), join(root, 'file'), '/proc'])
     expect(() => fileTools({ root: bad })).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
   expect(() => fileScope(root, '../x')).toThrow(expect.objectContaining({ code: 'bad_input' }));
+});
+
+test('when nothing is open, nobody asks for what is in the own folder any more', async () => {
+  const root = folder({ a: '0' });
+  const store = new MemoryStore();
+  const inProcess = async (times: number) => {
+    const assize = runtimeOver(store, [tally], { tools: fileTools({ root }) });
+    const trajectory = times === 1 ? await assize.create(tally, { trajectoryId: 't' }) : await assize.open('t');
+    const options = { writ: writFor('alice'), writes: [fileScope(root, '.', true)], name: 'one' };
+    const { ruling, effects } = await trajectory.transaction(options, async (tx) => {
+      await tx.call('files.edit', { path: 'a', edits: [{ old: '0', new: '00' }] });
+      await tx.call('files.write', { path: 'sub/b', content: 'b' });
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    const left = await assize.recoverEffects();
+    await assize.close();
+    return [ruling.ruling, effects, left, await assize.effects()];
+  };
+  expect(await inProcess(1)).toEqual(['committed', 'settled', [], []]);
+  rmSync(join(root, '.assize'), { recursive: true });
+  expect(await inProcess(2)).toEqual(['committed', 'settled', [], []]);
+  expect(listing(root)).toEqual({ a: '644 00', 'sub/': '', 'sub/b': '644 b' });
 });
