@@ -92,7 +92,11 @@ class FaultyDisk {
           const isNow = !READS.has(String(name)) && this.fault !== undefined && this.fault.at-- === 0;
           if (isNow && this.fault!.how === 'fails') throw new Error('the disk failed');
           const answer = await Reflect.apply(member, target, args);
-          if (isNow) throw new Error('the disk failed when it was done');
+          if (isNow) {
+            // Of what is held, no handle is lost with the answer.
+            if (name === 'hold') (answer as Disposable)[Symbol.dispose]();
+            throw new Error('the disk failed when it was done');
+          }
           return answer;
         },
     });

@@ -201,5 +201,6 @@ describe.each<Sink>(['keyed', 'blind'])('what is left of what was undone, at a %
       residue: { unknown },
     });
     expect((await undone(residue, () => 'y'.repeat(LENGTH))).left).toEqual({ mitigated: { unknown }, residue });
+    expect((await undone(null, () => undefined)).left).toEqual({ mitigated: null, residue: null });
   });
 });

@@ -57,7 +57,12 @@ export function tooLong(tool: string, key: string): EffectError {
   );
 }
 
-/** In the place of what a tool has left, or has done about that, where that is more than is kept. */
+/** A copy of what a tool has left, or has done about that; where it is more than is kept, what says so. @throws CanonError for what is no JSON */
+export function keptOf(tool: string, left: unknown): Json {
+  const kept = keepable(left);
+  return kept === undefined ? notKept(tool) : kept;
+}
+
 export function notKept(tool: string): Json {
   return { unknown: `what ${tool} has answered when it was undone is too long to be kept: ${ROOM}` };
 }

@@ -72,8 +72,11 @@ export function isToldFirst({ reversibility, sink }: EffectClass): boolean {
  */
 export function residueOf(tool: string, said: Undone): Json | undefined {
   if (said?.undone === 'all') return undefined;
-  if (said?.undone === 'partly' && said.residue !== undefined)
-    return keepable(said.residue) ?? longer(said.residue) ?? notKept(tool);
+  if (said?.undone === 'partly' && said.residue !== undefined) {
+    const kept = keepable(said.residue);
+    const left = kept === undefined ? longer(said.residue) : kept;
+    return left === undefined ? notKept(tool) : left;
+  }
   throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
 }
 

@@ -13,7 +13,7 @@ import {
 import type { BlobRef, Hash } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { Kept, saltsAt } from '../kept.ts';
-import { keepable, LONG, longer, notKept } from './answer-size.ts';
+import { keepable, keptOf, LONG, longer, notKept } from './answer-size.ts';
 import { afterMsOf, wishedPauseMs } from './between-tries.ts';
 import { type Called, type How, isToldFirst, requireTold, residueOf, unheardResidue } from './called.ts';
 import { makeTogether, withIt } from './calls-together.ts';
@@ -273,7 +273,7 @@ export class Calls {
 
   /** Also where what is left is more than is kept: it is undone, and nobody need undo it again to be told. */
   undone(n: number, residue: Json | undefined): void {
-    const left = residue === undefined ? undefined : (keepable(residue) ?? notKept(this.effects[n]!.tool));
+    const left = residue === undefined ? undefined : keptOf(this.effects[n]!.tool, residue);
     const ref = left === undefined ? undefined : this.kept(n, left);
     this.change(n, { lost: 0, isOpen: false });
     this.log.later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
@@ -345,7 +345,7 @@ export class Calls {
       const said = await this.#bounded(effect, (call) =>
         mitigate(copyJson(effect.input as Json), copyJson(residue, LONG), call),
       );
-      const mitigated = keepable(said ?? null) ?? notKept(effect.tool);
+      const mitigated = keptOf(effect.tool, said ?? null);
       return keepable({ mitigated, residue }) ?? { mitigated, residue: notKept(effect.tool) };
     } catch (cause) {
       const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;

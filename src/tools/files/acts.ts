@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { hashText, type Json } from '#canon';
-import { type Call, DidNothing, type Reconciled, type Undone } from '#effects';
+import { type Call, DidNothing, NoAnswer, type Reconciled, type Undone } from '#effects';
 import { type Disk, type FileSeen, isSame, numberOf, type Seen } from './disk.ts';
 import type { Entry, Journal, Trace } from './journal.ts';
 import { type Change, changesOf, hashOf, isFolder, type Operation, permissionsOf, resultOf } from './operations.ts';
@@ -28,7 +28,8 @@ export class Acts {
 
   /** @throws DidNothing where nothing was done; anything else: ask `happened` */
   act(operation: Operation, call: Call): Promise<Json> {
-    return this.#inTurn(operation.path, call, () => this.#act(operation, call));
+    const turn = () => this.#nothingDone(() => this.#turnAt(operation.path, call));
+    return this.#inTurn(operation.path, call, () => this.#act(operation, call), turn);
   }
 
   /** Whether it was done, by the journal and what stands there. @throws Error where nobody can tell */
@@ -75,7 +76,8 @@ export class Acts {
     try {
       return await made();
     } catch (error) {
-      if (error instanceof DidNothing) throw error;
+      // What another one does who is at work there, nobody knows.
+      if (error instanceof DidNothing || error instanceof NoAnswer) throw error;
       throw new DidNothing((error as Error).message, { cause: error });
     }
   }
@@ -309,10 +311,20 @@ export class Acts {
     return missing;
   }
 
+  #turnAt(path: string, { signal }: Call): Promise<Disposable | undefined> {
+    return this.#journal.turnAt(path, signal);
+  }
+
   /** Of one key one after the other here, and at one path in all processes. */
-  async #inTurn<T>(path: string, { key, signal }: Call, step: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(
+    path: string,
+    call: Call,
+    step: () => Promise<T>,
+    turn: () => Promise<Disposable | undefined> = () => this.#turnAt(path, call),
+  ): Promise<T> {
+    const { key } = call;
     const alone = async (): Promise<T> => {
-      using _turn = await this.#journal.turnAt(path, signal);
+      using _turn = await turn();
       return await step();
     };
     const done = (this.#underWay.get(key) ?? Promise.resolve()).then(alone, alone);
