@@ -38,10 +38,11 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
 }
 
 /**
- * What may stand before one entry, all of which is kept until that comes, or whoever made the export could fill the memory: two whole
- * worlds, of which an entry begins with one at most; and four times as many blobs as an entry of 1 MiB has place to name.
+ * What may stand before one entry, all of which is kept until that comes, or whoever made the export could fill the memory: as much as four whole
+ * worlds, of which an entry begins with one at most, or as a thousand of the longest answers that it rests on; and four times as many
+ * blobs as an entry of 1 MiB has place to name.
  */
-const NEEDED_UNITS_MAX = 2 * WORLD_LIMITS.bytesMax;
+const NEEDED_UNITS_MAX = 4 * WORLD_LIMITS.bytesMax;
 const NEEDED_MAX = 65_536;
 
 /** The same line by line, for who has them at hand. A line that is refused leaves it as it was. */

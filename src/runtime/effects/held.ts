@@ -203,7 +203,9 @@ export class Held {
 
   /** Nobody acts where it keeps claims. `again`: it is gone on with again after a while. */
   async #leave(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
-    if (again && !this.#isClosing && !this.#isLeaving) {
+    // It goes to whoever is next with all else that is at work here: were it left, others would hear that a person is to look at it first.
+    if (again && this.#isLeaving) return;
+    if (again && !this.#isClosing) {
       const timer = setTimeout(() => void this.#again(epoch, timer), AGAIN_MS).unref();
       this.#timers.add(timer);
     }

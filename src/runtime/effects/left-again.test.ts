@@ -9,8 +9,7 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 const SETTLED = { interval: 1, timeout: 300_000 };
 
 /** A store with committed transactions of two calls each, of which the process has ended that was to make them. */
-async function left(transactions: number) {
-  const store = new MemoryStore();
+async function left(transactions: number, store: MemoryStore = new MemoryStore()) {
   const sink = new OutsideSink('keyed');
   await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
   if (transactions > 0) await leave(store, transactions);
@@ -49,11 +48,12 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
   const held = new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
-      if (name !== 'holdEffects') return typeof member === 'function' ? member.bind(target) : member;
-      return async (signal?: AbortSignal) => {
-        const tenure = await target.holdEffects(signal);
-        end = () => tenure.release();
-        return tenure;
+      if (typeof member !== 'function') return member;
+      if (name !== 'holdEffects' && name !== 'shareEffects') return member.bind(target);
+      return async (...given: unknown[]) => {
+        const place = await Reflect.apply(member, target, given);
+        end = () => place.release();
+        return place;
       };
     },
   });
@@ -66,12 +66,15 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
   };
   const tools = [Object.create(tool, { spec: { value: { ...tool.spec, execute } } })];
   const trajectory = await runtimeOver(held, [tally], { tools }).open('t');
-  for (let n = 0; n < transactions; n++)
-    void trajectory.transaction({ writ: writFor('alice'), writes: [`test:${n}`] }, async (tx) => {
+  for (let n = 0; n < transactions; n++) {
+    const made = trajectory.transaction({ writ: writFor('alice'), writes: [`test:${n}`] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: `a${n}`, at: `${n}` });
       await tx.call('irreversible.buffered', { what: `b${n}`, at: `${n}` });
       tx.propose({ action: 'count', role: 'counter', args: `${n}` });
     });
+    // Its calls are given up one day, when nobody hears of it any more.
+    made.catch(() => undefined);
+  }
   await areAllCalled;
   await end();
 }
@@ -160,5 +163,28 @@ describe('close with recover: false', () => {
     await closing;
     expect((await made).effects).toBe('settled');
     expect(sink.log.map(({ what }) => what)).toEqual(['a', 'b']);
+  });
+
+  test('beside others what is left is theirs, and who waits there waits on: nobody is told that a person has to look at it', async () => {
+    const { sink, runtime, endsWithNext } = await left(1, new MemoryStore({ shared: true }));
+    const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
+    const leaving = runtime(() => 'none', {}, gate);
+    leaving.recoverEffects().catch(() => undefined);
+    await vi.waitFor(() => expect(sink.log).toHaveLength(1), SETTLED);
+    const beside = runtime(() => 'none');
+    const begun = Promise.withResolvers<void>();
+    const trajectory = await beside.open('t');
+    const made = trajectory.transaction({ writ: writFor('alice'), writes: ['test:0'], retries: 0 }, async (tx) => {
+      begun.resolve();
+      await tx.call('irreversible.buffered', { what: 'theirs', at: '0' });
+      tx.propose({ action: 'count', role: 'counter', args: 'theirs' });
+    });
+    await begun.promise;
+    const closing = leaving.close({ recover: false });
+    answer();
+    await closing;
+    expect((await made).effects).toBe('settled');
+    await beside.close();
+    await endsWithNext();
   });
 });

@@ -31,6 +31,26 @@ function slow(store: MemoryStore, refuses: (records: string) => boolean): Memory
   });
 }
 
+/** A store of a process whose tenure can be ended, as when it has died: it says nothing more. */
+class Ending {
+  readonly store: MemoryStore;
+  end: () => Promise<void> = async () => undefined;
+
+  constructor(store: MemoryStore) {
+    this.store = new Proxy(store, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (name !== 'holdEffects') return typeof member === 'function' ? member.bind(target) : member;
+        return async (signal?: AbortSignal) => {
+          const tenure = await target.holdEffects(signal);
+          this.end = () => tenure.release();
+          return tenure;
+        };
+      },
+    });
+  }
+}
+
 /** What tools were told, in order, and whether anybody was told that something could not be gone on with. */
 async function stage(
   sort: Sink,
@@ -156,5 +176,47 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     ]);
     expect([sink.times('do', 'first'), sink.times('do', 'second'), failures]).toEqual([1, 0, []]);
     await assize.close();
+  });
+
+  test('what was undone before something that can’t be undone here is not undone once more by who can', async () => {
+    const store = new MemoryStore();
+    const undone: string[] = [];
+    const fault = (of: 'do' | 'undo' | 'ask', what: string): Fault => {
+      if (of === 'undo') undone.push(what);
+      return 'none';
+    };
+    const outside = { sink: new OutsideSink(sort), steps: new Steps(), fault };
+    const [known, lacking] = [
+      toolFor(outside, 'reversible', 'externalised'),
+      toolFor(outside, 'with_cost', 'externalised'),
+    ] as const;
+    const ending = new Ending(store);
+    const ended = await runtimeOver(ending.store, [tally], { tools: [known, lacking] }).create(tally, {
+      trajectoryId: 't',
+    });
+    const called = Promise.withResolvers<void>();
+    ended
+      .transaction(options, async (tx) => {
+        await tx.call(lacking.name, { what: 'first' });
+        await tx.call(known.name, { what: 'second' });
+        // What it has answered goes into the log when its turn is over.
+        for (let turn = 0; turn < 5; turn++) await nextTurn();
+        called.resolve();
+        await new Promise(() => undefined);
+      })
+      .catch(() => undefined);
+    await called.promise;
+    await ending.end();
+    for (const tools of [[known], [known, lacking]]) {
+      const next = runtimeOver(
+        slow(store, () => false),
+        [tally],
+        { tools },
+      );
+      await next.recoverEffects();
+      await next.close();
+    }
+    expect(undone).toEqual(['second', 'first']);
+    expect(await store.openEffects()).toEqual([]);
   });
 });

@@ -336,7 +336,10 @@ export class Run implements Reserving {
       } else {
         const taking = this.#take(step);
         const isTaken = isPromise(taking) ? await taking : taking;
-        if (!isTaken) return this.#lacking;
+        if (!isTaken) {
+          this.#log.flush();
+          return this.#lacking;
+        }
       }
     }
   }

@@ -160,9 +160,9 @@ export class Transactions {
       const last = tx.end();
       if (last !== undefined) await last;
       if (begun === undefined) {
+        limit.waits();
         begun = await beginInTime(held, limit, () => begin(tx.claims));
         tx.attach(begun.run, begun.work);
-        limit.waits();
         before = await limit.bound(ruledBefore, stopped);
         limit.goesOn();
         if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });

@@ -23,7 +23,7 @@ export class UnderWay {
 
   /**
    * Settles when the store has answered all that it was sent by now of what is asked for, at this instant or before; undefined where that is
-   * nothing. What is accepted meanwhile has a later time, and is not waited for.
+   * nothing. What is accepted meanwhile is not waited for: it has a later time, but for that of a turn which began before.
    */
   arrived(asked: Pick<PartitionName, 'space'> & Partial<PartitionName>, system: Instant): Promise<unknown> | undefined {
     const { space, subject, predicate } = asked;

@@ -3,7 +3,7 @@
  *
  * Guarantees: a file is what it was or what it was to be, and never in between, across kill -9 and power loss; what is undone has the
  * bytes and the mode that it had, or is not there if it was not; it is only undone while it stands as it was left; after a crash
- * the journal tells whether a thing was done, or says that nobody can tell. About one path one call is at work at a time, in whatever
+ * the journal tells whether a thing was done, or says that nobody can tell. About one path one call is at work at a time (of a move, about the one that it takes a file from), in whatever
  * process, so that who is late takes nothing down that is not so any more. One file has one path and one scope, whatever `..`,
  * links and, where the file system takes them for the same, case and Unicode form it is named by. What is refused is refused by the
  * plan, before the commit, as far as it stands there then. New bytes never act for an owner (setuid and the like), and what was there

@@ -143,7 +143,8 @@ async function saidBy(response: Response): Promise<string | undefined> {
   }
   clearTimeout(timer);
   await cancel();
-  const text = Buffer.concat(chunks).subarray(0, SAID_MAX).toString().trim();
+  // Of a character that is cut there, nothing.
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, SAID_MAX), { stream: true }).trim();
   return text === '' ? undefined : text;
 }
 

@@ -288,7 +288,7 @@ function isCommand(value: unknown): boolean {
 /** Why it failed stands at the end of what a program has written, as a rule. */
 function lastOf(stderr: string): string {
   const text = stderr.trim();
-  return text === '' ? '' : `: ${text.slice(-500)}`;
+  return text === '' ? '' : `: ${text.slice(-500).toWellFormed()}`;
 }
 
 /** All that is kept of its outputs, for whoever has called: many a program says on stdout why it failed. */
