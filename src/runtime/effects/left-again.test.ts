@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { DidNothing } from '#effects';
 import type { Assize, AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
@@ -42,7 +43,7 @@ async function left(transactions: number, store: MemoryStore = new MemoryStore()
   return { store, sink, runtime, endsWithNext };
 }
 
-/** Ends a process whose calls never come to their sink. */
+/** Ends a process whose calls never come to their sink; nothing of it is at work any more when this returns. */
 async function leave(store: MemoryStore, transactions: number): Promise<void> {
   let end = async (): Promise<void> => undefined;
   const held = new Proxy(store, {
@@ -59,24 +60,29 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
   });
   const tool = toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'irreversible', 'buffered');
   const { promise: areAllCalled, resolve: allCalled } = Promise.withResolvers<void>();
+  const { promise: hanging, reject: giveUp } = Promise.withResolvers<never>();
   let called = 0;
   const execute = (): Promise<never> => {
     if (++called === transactions) allCalled();
-    return new Promise(() => undefined);
+    return hanging;
   };
   const tools = [Object.create(tool, { spec: { value: { ...tool.spec, execute } } })];
   const trajectory = await runtimeOver(held, [tally], { tools }).open('t');
-  for (let n = 0; n < transactions; n++) {
-    const made = trajectory.transaction({ writ: writFor('alice'), writes: [`test:${n}`] }, async (tx) => {
+  const made = Array.from({ length: transactions }, (_, n) =>
+    trajectory.transaction({ writ: writFor('alice'), writes: [`test:${n}`] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: `a${n}`, at: `${n}` });
       await tx.call('irreversible.buffered', { what: `b${n}`, at: `${n}` });
       tx.propose({ action: 'count', role: 'counter', args: `${n}` });
-    });
-    // Its calls are given up one day, when nobody hears of it any more.
-    made.catch(() => undefined);
-  }
+    }),
+  );
+  const over = Promise.allSettled(made);
   await areAllCalled;
   await end();
+  await (await store.holdEffects()).release();
+  // Whatever comes of them by now, it can write nothing of that.
+  giveUp(new DidNothing('it has ended', { final: true }));
+  const lost = { status: 'rejected', reason: { code: 'tenure_lost' } };
+  expect(await over).toMatchObject(made.map(() => lost));
 }
 
 describe('close with recover: false', () => {

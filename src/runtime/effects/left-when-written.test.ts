@@ -195,18 +195,23 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       trajectoryId: 't',
     });
     const called = Promise.withResolvers<void>();
-    ended
+    const hanging = Promise.withResolvers<never>();
+    const over = ended
       .transaction(options, async (tx) => {
         await tx.call(lacking.name, { what: 'first' });
         await tx.call(known.name, { what: 'second' });
         // What it has answered goes into the log when its turn is over.
         for (let turn = 0; turn < 5; turn++) await nextTurn();
         called.resolve();
-        await new Promise(() => undefined);
+        await hanging.promise;
       })
-      .catch(() => undefined);
+      .catch(({ code }) => code);
     await called.promise;
     await ending.end();
+    await (await store.holdEffects()).release();
+    // Whatever comes of it by now, it can write nothing of that.
+    hanging.reject(new Error('it has ended'));
+    expect(await over).toBe('tenure_lost');
     for (const tools of [[known], [known, lacking]]) {
       const next = runtimeOver(
         slow(store, () => false),
