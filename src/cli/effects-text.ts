@@ -45,6 +45,11 @@ export async function waitingProposals(
   }
 }
 
+/** Whether nothing of a transaction is left to do. */
+export function hasEnded(phase: EffectTransaction['phase']): boolean {
+  return phase === 'settled' || phase === 'aborted';
+}
+
 export function printWaiting(out: Output, waiting: readonly WaitingProposal[] | string): void {
   if (typeof waiting === 'string')
     out.line(line`${yellow('Whether proposals with tools wait can’t be said:')} ${waiting}`);

@@ -4,6 +4,7 @@ import { effectWaitingIn } from 'assize/ledger';
 import type { EffectTransaction } from 'assize/runtime';
 import { anchorsPath } from './anchors.ts';
 import { counted } from './counted.ts';
+import { hasEnded } from './effects-text.ts';
 import { findEntry, readable, shortId } from './entries.ts';
 import { CliError, EXIT, type ExitCode } from './errors.ts';
 import type { OpeningOptions } from './options.ts';
@@ -56,7 +57,7 @@ export function resolvePending(
     const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
     say(session, pending, ruling, done);
     // What expired is rejected, whatever the counselor wanted.
-    return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done)) ? EXIT.ok : EXIT.negative;
+    return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done.phase)) ? EXIT.ok : EXIT.negative;
   });
 }
 
@@ -165,10 +166,6 @@ function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: Effect
   if (waiting > 0) {
     const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'waits' : 'wait'} for a person.`;
     out.line(line`${what} Look with assize effects list ${trajectoryId}.`);
-  } else if (!hasEnded({ phase }))
+  } else if (!hasEnded(phase))
     out.line(line`Transaction ${epoch} has not ended: it goes on with assize effects recover.`);
-}
-
-function hasEnded({ phase }: Pick<EffectTransaction, 'phase'>): boolean {
-  return phase === 'settled' || phase === 'aborted';
 }

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readAnchors } from '../anchors.ts';
 import { counted } from '../counted.ts';
 import { loadDomains } from '../domains.ts';
-import { described, keptOf, printTransactions, printWaiting, waitingProposals } from '../effects-text.ts';
+import { described, hasEnded, keptOf, printTransactions, printWaiting, waitingProposals } from '../effects-text.ts';
 import { headOf } from '../entries.ts';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { Interrupted } from '../interrupt.ts';
@@ -330,10 +330,6 @@ function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lack
     printLacking(out, lacking);
   }
   return isOver ? EXIT.ok : EXIT.negative;
-}
-
-function hasEnded(phase: EffectTransaction['phase']): boolean {
-  return phase === 'settled' || phase === 'aborted';
 }
 
 /** @throws what was no interruption */

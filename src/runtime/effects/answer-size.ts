@@ -63,6 +63,7 @@ export function keptOf(tool: string, left: unknown): Json {
   return kept === undefined ? notKept(tool) : kept;
 }
 
+/** In the place of that. */
 export function notKept(tool: string): Json {
   return { unknown: `what ${tool} has answered when it was undone is too long to be kept: ${ROOM}` };
 }
