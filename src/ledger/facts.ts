@@ -305,9 +305,16 @@ export interface FactStore {
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /**
    * Forgets all facts, and takes them in anew from the ledger: pages of changes, in the order of their versions. Until the last page
-   * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again.
+   * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again; and then as
+   * well where entries have come since it began that await theirs (`Batch.awaitsFacts`).
    */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
+  /**
+   * Where facts are incomplete only because entries came without theirs (`Batch.awaitsFacts`), and there are some: has them again as they are, without
+   * what those entries say. Answers whether facts are to be had then: not where there are none to keep, or where they are being made anew or that
+   * was interrupted, which changes nothing.
+   */
+  keepFacts(): Promise<boolean>;
   /**
    * Answers what `read` answers, of which all reads see one moment, whatever is committed meanwhile. Nothing but these is to be awaited in it, and it
    * may be called again where a connection was lost. `byText`: whether something is looked for by its words. Where a store has no such thing,

@@ -43,6 +43,11 @@ export interface Batch {
   readonly facts?: readonly FactWrite[];
   /** Texts that its entries repeat in blobs of their own. Where one of them is erased by now, nothing of the batch is written (`outdated`). */
   readonly repeats?: readonly Hash[];
+  /**
+   * Its entries say what is believed, and come without facts, as those of an import do: facts are incomplete from this batch on, until they are
+   * made anew (`FactStore.rebuildFacts`), and are kept until then (`FactStore.keepFacts`); only for a store that is a `FactStore`.
+   */
+  readonly awaitsFacts?: boolean;
 }
 
 /**

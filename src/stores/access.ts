@@ -93,4 +93,5 @@ export interface Writes {
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /** What comes in the pages is checked by `rebuild`. */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
+  keepFacts(): Promise<boolean>;
 }

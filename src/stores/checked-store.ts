@@ -294,4 +294,8 @@ export abstract class CheckedStore
   async rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void> {
     return this.#access.writes().rebuildFacts(pages);
   }
+
+  async keepFacts(): Promise<boolean> {
+    return this.#access.writes().keepFacts();
+  }
 }

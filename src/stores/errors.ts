@@ -15,7 +15,7 @@ import { AssizeError } from '#canon';
  * - `store_behind_checkpoint`: entries of the last checkpoint are missing. `store_apart_from_checkpoint`: they are other ones.
  *   `store_bad_checkpoint`: it can't be read.
  * - `store_not_scrubbed`: an erasure is committed, and bytes of what it erased may still be in the store's files; retryable.
- * - `store_facts_incomplete`: what is believed is being made anew from the ledger, or that was interrupted.
+ * - `store_facts_incomplete`: what is believed is being made anew from the ledger, or awaits the end of an import, or that was interrupted.
  * - `store_invalid_input`: the caller's rows or arguments are not what the port says; nothing was written.
  */
 export type StoreErrorCode =

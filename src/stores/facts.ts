@@ -187,7 +187,7 @@ export function openKey({ fact_id, system_time_start, valid_from, valid_to }: Op
 export function incompleteError(path: string): StoreError {
   return new StoreError(
     'store_facts_incomplete',
-    `The facts of ${path} are being made anew, or that was interrupted; wait for it, or do it again: assize memory rebuild.`,
+    `The facts of ${path} are being made anew or await the end of an import, or that was interrupted; wait for it, or do it again: assize import, or assize memory rebuild.`,
     { evidence: { path } },
   );
 }

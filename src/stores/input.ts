@@ -86,6 +86,8 @@ export function checkBatch(batch: Batch): void {
     checkFactWrites(batch.facts);
     requireOnce(batch.facts);
   }
+  if (batch.awaitsFacts !== undefined && typeof batch.awaitsFacts !== 'boolean')
+    refuse('awaitsFacts of a batch is true or false', {});
 }
 
 /** Throws `store_invalid_input` unless every row of the writes can be stored and read back exactly. */

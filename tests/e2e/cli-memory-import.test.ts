@@ -1,8 +1,9 @@
 /** `assize memory import`: many lines at once. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { exportLines, integrateLog } from '#ledger';
+import { exportLines, importLines, integrateLog, splitLines } from '#ledger';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
 import { runProcess } from '../support/command.ts';
@@ -219,11 +220,11 @@ test('an export of which only a part was imported is told by how much, and nobod
 });
 
 test('one of which only a part was imported into a store that has facts says that none were made of that part', async () => {
-  const exported = async (trajectoryId: string, facts: number): Promise<string> => {
+  const exported = async (trajectoryId: string, facts: number, space = trajectoryId): Promise<string> => {
     const store = await openStore('memory:');
     const writ = writFor('nurse');
     const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] });
-    const memory = trajectory.memory({ space: trajectoryId, writ });
+    const memory = trajectory.memory({ space, writ });
     for (let n = 0; n < facts; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
     await integrateLog(store);
     let lines = '';
@@ -238,12 +239,40 @@ test('one of which only a part was imported into a store that has facts says tha
   expect(await assize('import', 'few.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
   const { code, err } = await assize('import', 'part.jsonl', ...store);
   expect(code).toBe(2);
-  expect(err).toMatch(/^assize: What was imported until then says what is believed, and no facts are made of it yet; /);
+  expect(err).toMatch(
+    /^assize: What was imported until then says what is believed, and no facts are made of it yet, so that they are incomplete; /,
+  );
   expect(err).toMatch(/its end is missing\. The 500 entries before were imported; /);
-  // Those that it had are still there.
   const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
-  expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
+  expect(await assize(...recall)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/await the end of an import.*assize memory rebuild/),
+  });
   expect(await assize('memory', 'rebuild', ...store)).toMatchObject({ code: 0 });
+  // Those that it had are still there.
+  expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
   const more = ['memory', 'recall', '--space', 'many', '--subject', 'p5', ...store];
   expect(await assize(...more)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
+
+  // One of which none can be made, as it says the same by itself, leaves those that there were.
+  writeFileSync(join(here.folder, 'same.jsonl'), await exported('same', 1, 'few'));
+  const same = await assize('import', 'same.jsonl', ...store);
+  expect(same).toMatchObject({ code: 1, err: expect.stringContaining("The ledger can't be made into facts") });
+  expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
+
+  // Where that import was ended before it could say so.
+  const ended = await openStore(`sqlite:${join(here.folder, 'believing.db')}`);
+  const again = await exported('again', 1, 'few');
+  const each = splitLines(Readable.from([Buffer.from(again)]));
+  await importLines(ended, each, { awaitsFacts: true });
+  await ended.close();
+  const incomplete = { code: 2, err: expect.stringContaining('await the end of an import') };
+  expect(await assize(...recall)).toMatchObject(incomplete);
+  expect(await assize('memory', 'rebuild', ...store)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/assize memory rebuild --keep.*\n.*can't be made into facts/),
+  });
+  expect(await assize(...recall)).toMatchObject(incomplete);
+  expect(await assize('memory', 'rebuild', '--keep', ...store)).toMatchObject({ code: 1 });
+  expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
 });

@@ -32,9 +32,9 @@ export function importCommand(program: Command): void {
       'Entries that the store has already are passed over, so an import that was cut off can be made again.\n' +
         'What is imported is marked, so that verify looks for its effects in no log here. --mark is for the export of which the\n' +
         'entries came: what was made here, and is lost from the effect log, would not be missed any more either.\n' +
-        'Where the export says what is believed, the facts of the store are made anew from all that it has then; where a new store gets\n' +
+        'Where the export says what is believed, the facts of the store are made anew from all that it has then; where it gets\n' +
         'only a part of it, its facts are incomplete until the import is made again, or assize memory rebuild makes them of that part.\n' +
-        'A store that has facts keeps them as they are until then.\n' +
+        'Those that it had are kept until then, and are to be had again where none can be made of all that it has.\n' +
         'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
     )
     .action(
@@ -61,16 +61,16 @@ export function importCommand(program: Command): void {
           };
           const { done, reports } = await checked().catch((error: unknown) => {
             session.progress.end();
-            // A store that has facts keeps them, and who reads those is not told that there are more.
             if (believing > 0)
               note(
-                'What was imported until then says what is believed, and no facts are made of it yet; import again, or do it with assize memory rebuild.',
+                'What was imported until then says what is believed, and no facts are made of it yet, so that they are incomplete; import again, or do it with assize memory rebuild.',
               );
             throw error;
           });
           const faults = reports.flatMap(({ fault }) => fault ?? []);
           // Of entries that do not verify nothing is believed; the effect log is none of them.
           const doVerify = faults.every(({ code }) => code === 'effects_differ');
+          if (done.beliefs > 0 && !doVerify) await store.keepFacts();
           const rebuilt = done.beliefs > 0 && doVerify ? await believed(session, store, done) : undefined;
           session.progress.end();
           if (session.json)
@@ -112,7 +112,7 @@ async function believed(
 ): Promise<RebuiltMemory | undefined> {
   const onProgress = (at: number, total: number): void => progress.report('making facts', at, total);
   if (imported === 0 && (await areSame(store, onProgress))) return undefined;
-  return rebuildMemory(store, { onProgress });
+  return rebuildMemory(store, { onProgress, keep: true });
 }
 
 /** Those that an import before could not end making are incomplete. */

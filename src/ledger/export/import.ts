@@ -1,10 +1,10 @@
 import { form, requireForm } from '#canon';
 import type { CommitPayload, Entry, EntryRow, Hash } from '../entry.ts';
 import { answersErasedBy, isErasure, loggedErasedBy } from '../erasure.ts';
+import { isFactStore } from '../facts.ts';
 import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
 import { Values } from '../values.ts';
 import { ExportError } from './errors.ts';
-import { awaitFacts } from './facts-awaited.ts';
 import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
@@ -22,8 +22,9 @@ export interface ImportOptions {
    */
   readonly cameBefore?: (entry: Entry) => boolean | Promise<boolean>;
   /**
-   * Before the first entries that say what is believed, marks the facts of a store that has none as incomplete: until `rebuildMemory` has made
-   * them, also where the import is cut off, who asks for facts is told so (`store_facts_incomplete`). Default: whoever asks finds none.
+   * Marks the facts of the store as incomplete, with the first new entries that say what is believed: until `rebuildMemory` has made them, also
+   * where the import is cut off, who asks for facts or says something is told so (`store_facts_incomplete`). Those that there were are kept
+   * until then (`FactStore.keepFacts`). Default: whoever asks finds what there was.
    */
   readonly awaitsFacts?: boolean;
 }
@@ -64,25 +65,24 @@ export async function importLines(
   let beliefs = 0;
   let unerased = 0;
   let written = 0;
-  let group = new Group();
+  const awaits = awaitsFacts && isFactStore(store);
+  let group = new Group(awaits);
   const flush = async (): Promise<void> => {
-    if (awaitsFacts && group.believes) await awaitFacts(store);
     const done = await group.write(store, erase, cameBefore);
     written = entries;
     imported += done.imported;
     marked += done.marked;
     unerased += done.unerased;
-    group = new Group();
+    group = new Group(awaits);
     onProgress?.(entries, beliefs);
   };
   try {
     for await (const { row, entry, blobs, erased } of readExport(lines)) {
-      group.add(row, blobs, erased);
+      const changes = entry.payload.kind === 'commit' ? entry.payload.delta.beliefs.length : 0;
+      group.add(row, blobs, erased, changes > 0);
       if (isMarked(entry.payload)) group.mark(entry);
       if (isErasure(entry.payload)) group.erasures.push(entry as Entry<CommitPayload>);
       entries++;
-      const changes = entry.payload.kind === 'commit' ? entry.payload.delta.beliefs.length : 0;
-      group.believes ||= changes > 0;
       beliefs += changes;
       if (group.isFull) await flush();
     }
@@ -102,16 +102,22 @@ class Group {
   readonly #erased: ErasedRow[] = [];
   /** Entries that erase: they name what no export has, answers of the oracle log and texts of the effect log. */
   readonly erasures: Entry<CommitPayload>[] = [];
-  /** Whether an entry of it says what is believed. */
-  believes = false;
+  /** Entries that say what is believed, where facts are awaited. */
+  readonly #believing = new Set<Hash>();
+  readonly #awaitsFacts: boolean;
   #units = 0;
+
+  constructor(awaitsFacts: boolean) {
+    this.#awaitsFacts = awaitsFacts;
+  }
 
   get isFull(): boolean {
     return this.#rows.length >= GROUP_ENTRIES || this.#units >= GROUP_UNITS;
   }
 
-  add(row: EntryRow, blobs: readonly BlobRow[], erased: readonly ErasedRow[]): void {
+  add(row: EntryRow, blobs: readonly BlobRow[], erased: readonly ErasedRow[], believes: boolean): void {
     this.#rows.push(row);
+    if (believes && this.#awaitsFacts) this.#believing.add(row.id);
     this.#erased.push(...erased);
     this.#blobs.push(...blobs);
     this.#units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
@@ -204,13 +210,19 @@ class Group {
   /** How many of them were new, and which were there. */
   async #writeEntries(store: LedgerStore): Promise<{ readonly imported: number; readonly there: readonly EntryRow[] }> {
     const marks = [...this.#marks.values()].map(({ mark }) => mark);
-    const done = await store.commit({ entries: this.#rows, blobs: [...this.#blobs, ...marks] });
+    const awaitsFacts = this.#believing.size > 0;
+    const done = await store.commit({
+      entries: this.#rows,
+      blobs: [...this.#blobs, ...marks],
+      ...(awaitsFacts && { awaitsFacts }),
+    });
     if (done.status === 'committed') return { imported: this.#rows.length, there: [] };
     if (done.status === 'unknown') throw unknown(done.cause);
     // Some of it is there, or something else is: then one by one.
     await store.commit({ entries: [], blobs: this.#blobs });
     const there: EntryRow[] = [];
-    for (const row of this.#rows) if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark))) there.push(row);
+    for (const row of this.#rows)
+      if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark, this.#believing.has(row.id)))) there.push(row);
     return { imported: this.#rows.length - there.length, there };
   }
 }
@@ -228,9 +240,15 @@ function hasOracleLog(store: LedgerStore): store is LedgerStore & OracleLog {
   return typeof (store as Partial<OracleLog>).oracleGet === 'function';
 }
 
-async function writeOne(store: LedgerStore, row: EntryRow, mark: BlobRow | undefined): Promise<boolean> {
+async function writeOne(
+  store: LedgerStore,
+  row: EntryRow,
+  mark: BlobRow | undefined,
+  awaitsFacts: boolean,
+): Promise<boolean> {
   if ((await store.resolve(row.id)) !== undefined) return false;
-  const done = await store.commit({ entries: [row], blobs: mark === undefined ? [] : [mark] });
+  const blobs = mark === undefined ? [] : [mark];
+  const done = await store.commit({ entries: [row], blobs, ...(awaitsFacts && { awaitsFacts }) });
   if (done.status === 'committed') return true;
   if (done.status === 'unknown') throw unknown(done.cause);
   throw new ExportError(

@@ -191,7 +191,12 @@ onEveryStore(({ kind, newPlace }) => {
     );
     await memory.assert({ subject: 'p1', predicate: 'drug', object: 'w' });
     await importLines(other, linesOf(store), { awaitsFacts: true });
+    await expect(other.facts({ space: 'elsewhere' })).rejects.toMatchObject(incomplete);
+    expect(await other.keepFacts()).toBe(true);
     expect(await other.facts({ space: 'elsewhere' })).toHaveLength(1);
+    expect(await other.facts({ space: 'ward' })).toEqual([]);
+    await rebuildMemory(other);
+    expect(await checkMemory(other)).toMatchObject({ valid: true });
     for (const each of [store, copy, other]) await each.close();
   });
 });

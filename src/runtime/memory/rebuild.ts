@@ -1,13 +1,21 @@
-import { form, requireForm } from '#canon';
-import type { FactStore, FactWrite, LedgerStore } from '#ledger';
+import { form, isAssizeError, requireForm } from '#canon';
+import { type FactStore, type FactWrite, LedgerFault, type LedgerStore } from '#ledger';
 import { recordedChanges } from './recorded.ts';
 
 export interface RebuildOptions {
   /** Called with how many entries were read, of how many; all are read twice. */
   readonly onProgress?: (done: number, total: number) => void;
+  /**
+   * Where the ledger can't be made into facts, and they are incomplete because entries of an import have come without theirs: has those again that
+   * there were before (`FactStore.keepFacts`), and says all the same why. Default: they stay incomplete.
+   */
+  readonly keep?: boolean;
 }
 
-const REBUILD_OPTIONS = form.options<RebuildOptions>({ onProgress: form.any });
+const REBUILD_OPTIONS = form.options<RebuildOptions>({
+  onProgress: form.any,
+  keep: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+});
 
 /** What the facts of a store were made of. */
 export interface RebuiltMemory {
@@ -36,7 +44,12 @@ export async function rebuildMemory(
   const before = await store.trajectories();
   const length = before.reduce((sum, { entries }) => sum + entries, 0);
   const told = (passed: number) => (read: number) => options.onProgress?.(passed + read, 2 * length);
-  for await (const _ of recordedChanges(store, before, told(0)));
+  try {
+    for await (const _ of recordedChanges(store, before, told(0)));
+  } catch (error) {
+    if (options.keep === true && isOfLedger(error)) await store.keepFacts();
+    throw error;
+  }
   let changes = 0;
   let facts = 0;
   async function* pages(): AsyncGenerator<readonly FactWrite[]> {
@@ -54,4 +67,8 @@ export async function rebuildMemory(
   }
   await store.rebuildFacts(pages());
   return { changes, facts };
+}
+
+function isOfLedger(error: unknown): boolean {
+  return error instanceof LedgerFault || isAssizeError(error, 'invalid_ledger');
 }

@@ -59,6 +59,8 @@ export class MemoryFacts implements FactView {
   readonly #texts = new MemoryTexts();
   /** The rebuilding that is under way, or was interrupted. */
   #rebuilding: object | undefined;
+  /** Entries have come without theirs. */
+  #areAwaited = false;
 
   /** `isErased`: whether the store has erased a blob. */
   constructor(isErased: (hash: Hash) => boolean) {
@@ -219,6 +221,7 @@ export class MemoryFacts implements FactView {
     this.#partitions.clear();
     this.#versions.clear();
     this.#texts.clear();
+    this.#areAwaited = false;
     this.#rebuilding = {};
     return this.#rebuilding;
   }
@@ -238,8 +241,23 @@ export class MemoryFacts implements FactView {
     this.#rebuilding = undefined;
   }
 
+  /** Facts are incomplete from now on, and stay as they are. */
+  await(): void {
+    this.#areAwaited = true;
+  }
+
+  /** As `FactStore.keepFacts`. */
+  keep(): boolean {
+    if (this.#rebuilding === undefined && this.#partitions.size > 0) this.#areAwaited = false;
+    return this.#isComplete;
+  }
+
   requireComplete(): void {
-    if (this.#rebuilding !== undefined) throw incomplete();
+    if (!this.#isComplete) throw incomplete();
+  }
+
+  get #isComplete(): boolean {
+    return this.#rebuilding === undefined && !this.#areAwaited;
   }
 
   #requireMine(rebuilding: object): void {

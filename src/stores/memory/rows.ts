@@ -79,6 +79,7 @@ export class Rows implements Reads {
       if (!this.#blobs.has(hash) && !this.#erased.has(hash)) this.#blobs.set(hash, text);
     }
     this.believed.write(facts);
+    if (batch.awaitsFacts === true) this.believed.await();
     for (const { hash, by } of batch.erased ?? []) {
       this.#blobs.delete(hash);
       if (!this.#erased.has(hash)) this.#erased.set(hash, by);

@@ -108,6 +108,7 @@ function writesOf(
         takeIn: (writes, run) => ofRebuilding(() => rows.believed.takeIn(writes, run)),
         end: (run) => ofRebuilding(() => rows.believed.endRebuilding(run)),
       }),
+    keepFacts: () => inTurn(() => rows.believed.keep()),
   };
 }
 

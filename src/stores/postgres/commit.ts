@@ -349,9 +349,12 @@ export function prepareAppend(schema: string, path: string): Appends {
 }
 
 /** A function of the store, and what it is called with. */
-type Beside = readonly [call: 'list_answers' | 'erase_answers' | 'hold_texts', values: readonly [unknown[], unknown[]]];
+type Beside = readonly [
+  call: 'list_answers' | 'erase_answers' | 'hold_texts' | 'await_facts',
+  values: readonly [unknown[], unknown[]],
+];
 
-/** What of the oracle log is written with a group, and the texts that it repeats: what it erases itself it may repeat before. */
+/** What of the oracle log is written with a group, the texts that it repeats, which it may erase itself after that, and that facts are awaited. */
 function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   const beside: Beside[] = [];
   const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
@@ -363,6 +366,7 @@ function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   const erased = new Set(accepted.flatMap(({ batch }) => (batch.erased ?? []).map(({ hash }) => hash)));
   const held = accepted.flatMap(({ batch }) => batch.repeats ?? []).filter((hash) => !erased.has(hash));
   if (held.length > 0) beside.push(['hold_texts', [held.map(bytea), []]]);
+  if (accepted.some(({ batch }) => batch.awaitsFacts === true)) beside.push(['await_facts', [[], []]]);
   return beside;
 }
 

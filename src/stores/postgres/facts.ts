@@ -182,8 +182,7 @@ export function rebuildSteps(group: () => GroupCommit, schema: string, path: str
     name: 'assize append rebuilt facts',
     text: `SELECT "${schema}".take_in_facts($1, $2, $3, $4, $5, $6, $7, $8)`,
   };
-  const call = (text: string, values: unknown[]): Promise<string | null> =>
-    group().run(async (session) => (await session.run({ text: `SELECT "${schema}".${text}` }, values))[0]![0]!);
+  const call = (text: string, values: unknown[]): Promise<string | null> => group().run(called(schema, text, values));
   const requireMine = (answer: string | null): void => {
     if (answer === null || answer === 'f') throw incompleteError(path);
   };
@@ -209,6 +208,16 @@ export function rebuildSteps(group: () => GroupCommit, schema: string, path: str
     },
     end: async ({ number }) => requireMine(await call('end_facts($1)', [number])),
   };
+}
+
+/** As `FactStore.keepFacts`. */
+export function keepFacts(schema: string): (session: Session) => Promise<boolean> {
+  const call = called(schema, 'keep_facts()', []);
+  return async (session) => (await call(session)) === 't';
+}
+
+function called(schema: string, text: string, values: unknown[]): (session: Session) => Promise<string | null> {
+  return async (session) => (await session.run({ text: `SELECT "${schema}".${text}` }, values))[0]![0]!;
 }
 
 /** @throws {StoreError} for misuse */

@@ -23,6 +23,7 @@ import { apart } from './migrations/0019-apart.ts';
 import { words } from './migrations/0020-words.ts';
 import { leftAgain } from './migrations/0021-left-again.ts';
 import { statesPlannedOnce } from './migrations/0022-states-planned-once.ts';
+import { awaitedFacts } from './migrations/0023-awaited-facts.ts';
 import { overlapping } from './self-check.ts';
 import type { Session } from './session.ts';
 import { indexTexts, wordsAnew } from './texts.ts';
@@ -51,6 +52,7 @@ const MIGRATIONS: readonly string[] = [
   words,
   leftAgain,
   statesPlannedOnce,
+  awaitedFacts,
 ];
 
 /** The migration with which facts are indexed by their words, which only the program can make. */

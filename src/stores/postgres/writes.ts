@@ -1,7 +1,7 @@
 import type { Tenure } from '#ledger';
 import type { Writes } from '../access.ts';
 import { rebuild } from '../rebuild.ts';
-import { prepareOfferClaimKey, rebuildSteps } from './facts.ts';
+import { keepFacts, prepareOfferClaimKey, rebuildSteps } from './facts.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { prepareIntegrate } from './log.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from './snapshot.ts';
@@ -30,5 +30,6 @@ export function prepareWrites(
     claimKey: (offered) => group.run(offerClaimKey(offered)),
     putVectors: (embedder, vectors) => putVectors(group, schema, embedder, vectors),
     rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
+    keepFacts: () => group.run(keepFacts(schema)),
   };
 }

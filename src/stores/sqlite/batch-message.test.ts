@@ -82,6 +82,7 @@ const batch = some<Batch>(
     effects,
     facts: few(change),
     repeats: few(text),
+    awaitsFacts: fc.boolean(),
   },
   ['entries', 'blobs'],
 );

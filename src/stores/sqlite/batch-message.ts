@@ -60,7 +60,7 @@ const FACT = columns<FactColumns>({
  * many objects do, whose members are sent by name. Each member of a row is read once, and nothing else of it is sent.
  */
 export function flatBatch(batch: Batch): readonly unknown[] {
-  const { entries, blobs, erased, erasedAnswers, effects, facts, repeats } = batch;
+  const { entries, blobs, erased, erasedAnswers, effects, facts, repeats, awaitsFacts } = batch;
   const flat: unknown[] = [];
   putRows(flat, entries, ENTRY);
   putRows(flat, blobs, BLOB);
@@ -69,6 +69,7 @@ export function flatBatch(batch: Batch): readonly unknown[] {
   putList(flat, repeats);
   putEffects(flat, effects);
   putEach(flat, facts, putChange);
+  flat.push(awaitsFacts);
   return flat;
 }
 
@@ -80,6 +81,7 @@ export function batchOfFlat(flat: readonly unknown[]): Batch {
   const repeats = from.list<Hash>();
   const effects = takeEffects(from);
   const facts = takeChanges(from);
+  const awaitsFacts = from.next() as boolean | undefined;
   return {
     entries,
     blobs,
@@ -88,6 +90,7 @@ export function batchOfFlat(flat: readonly unknown[]): Batch {
     ...(repeats && { repeats }),
     ...(effects && { effects }),
     ...(facts && { facts }),
+    ...(awaitsFacts !== undefined && { awaitsFacts }),
   };
 }
 

@@ -141,6 +141,7 @@ export class BatchWriter {
     for (const row of batch.entries) this.#insert(row);
     for (const row of batch.blobs) this.#putBlob(row);
     this.#facts.write(facts);
+    if (batch.awaitsFacts === true) this.#facts.await();
     const { erased = [], erasedAnswers = [] } = batch;
     if (erased.length > 0) this.#erase(erased);
     if (erasedAnswers.length > 0) this.#eraseAnswers(erasedAnswers);

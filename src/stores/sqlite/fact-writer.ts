@@ -59,6 +59,8 @@ export class FactWriter implements FactView {
   readonly #eraseNames: StatementSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
+  readonly #await: StatementSync;
+  readonly #keep: StatementSync;
   readonly #insertKey: StatementSync;
   readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
@@ -120,8 +122,11 @@ export class FactWriter implements FactView {
     this.#eraseNames = db.prepare(`UPDATE fact_partition
       SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')},
         branch = '', since = '${OPEN_START}' WHERE names IN ${given}`);
-    this.#begin = db.prepare('UPDATE fact_rebuild SET run = run + 1, whole = 0 RETURNING run');
-    this.#end = db.prepare('UPDATE fact_rebuild SET whole = 1');
+    this.#begin = db.prepare('UPDATE fact_rebuild SET run = run + 1, whole = 0, made = 0, awaited = 0 RETURNING run');
+    this.#end = db.prepare('UPDATE fact_rebuild SET made = 1, whole = 1 - awaited');
+    this.#await = db.prepare('UPDATE fact_rebuild SET awaited = 1, whole = 0');
+    this.#keep = db.prepare(`UPDATE fact_rebuild SET awaited = 0, whole = 1
+      WHERE made = 1 AND EXISTS (SELECT 1 FROM fact_partition)`);
     this.#insertKey = db.prepare('INSERT INTO fact_claim_key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING');
     this.#selectKey = db.prepare(SELECT_CLAIM_KEY);
     const first = (table: string, column: string): string => `DELETE FROM ${table} WHERE ${column} <=
@@ -256,6 +261,19 @@ export class FactWriter implements FactView {
     this.#requireMine(run);
     this.#rebuild = undefined;
     this.#end.run();
+  }
+
+  /** Facts are incomplete from now on, and stay as they are. */
+  await(): void {
+    this.#rebuild = undefined;
+    this.#await.run();
+  }
+
+  /** As `FactStore.keepFacts`. */
+  keep(): boolean {
+    this.#rebuild = undefined;
+    this.#keep.run();
+    return this.#state.whole === 1;
   }
 
   get #state(): { readonly run: number; readonly whole: number } {

@@ -21,6 +21,7 @@ import { endsBesideRows } from './migrations/0016-ends-beside-rows.ts';
 import { textsByPartition } from './migrations/0017-texts-by-partition.ts';
 import { apart } from './migrations/0018-apart.ts';
 import { words } from './migrations/0019-words.ts';
+import { awaitedFacts } from './migrations/0020-awaited-facts.ts';
 import { storedWords } from './new-texts.ts';
 import { prepareOverlapping } from './self-check.ts';
 
@@ -48,6 +49,7 @@ const MIGRATIONS: readonly string[] = [
   textsByPartition,
   apart,
   words,
+  awaitedFacts,
 ];
 
 /** The migration from which on the file itself keeps facts apart: what overlapped before would stay. */

@@ -31,6 +31,7 @@ export interface Steps {
   deleteSome(run: number): boolean;
   takeIn(writes: readonly FactWrite[], run: number): void;
   endRebuilding(run: number): void;
+  keepFacts(): boolean;
 }
 
 export type StepName = keyof Steps;
@@ -88,6 +89,7 @@ const ABOUT: { readonly [Name in StepName]: About<Parameters<Steps[Name]>> } = {
     size: (writes) => factSize(writes),
   },
   endRebuilding: run,
+  keepFacts: nothing,
 };
 
 /** @throws {StoreError} `store_invalid_input` */
@@ -112,5 +114,6 @@ export function prepareSteps(db: DatabaseSync, { effects, facts, ids }: Writers,
     deleteSome: (run) => facts.deleteSome(run),
     takeIn: (writes, run) => facts.takeIn(writes, run),
     endRebuilding: (run) => facts.endRebuilding(run),
+    keepFacts: () => facts.keep(),
   };
 }

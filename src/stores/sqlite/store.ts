@@ -75,6 +75,7 @@ export class SqliteStore extends CheckedStore {
           takeIn: (some, run) => this.#step('takeIn', some, run),
           end: (run) => this.#step('endRebuilding', run),
         }),
+      keepFacts: () => writing.step('keepFacts'),
     };
     super({
       // All of them answer at once.

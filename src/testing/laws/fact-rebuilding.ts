@@ -121,6 +121,80 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     for (const each of [other, again]) await expectIncomplete(each);
     await again.rebuildFacts(pagesOf(changes, 2));
     for (const each of [other, again]) expect(await exportFacts(each)).toEqual(before);
+    // The same for those that are awaited.
+    expect(await again.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true })).toEqual(COMMITTED);
+    await again.close();
+    const last = await openAt(place);
+    for (const each of [other, last]) await expectIncomplete(each);
+    expect(await other.keepFacts()).toBe(true);
+    for (const each of [other, last]) expect(await exportFacts(each)).toEqual(before);
+  });
+
+  law('facts are incomplete with entries that come without theirs, and are kept until they are made anew', async () => {
+    const store = await openNew();
+    const changes = await believe(store);
+    const before = await exportFacts(store);
+    const first = entryAfter(undefined, 't');
+    expect(await store.commit(batchOf(first))).toEqual(COMMITTED);
+    // What is refused brings nothing.
+    const refused = { ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true };
+    expect(await store.commit(refused)).toMatchObject({ status: 'conflict' });
+    expect(await store.commit({ ...batchOf([]), awaitsFacts: true })).toEqual(COMMITTED);
+    expect(await exportFacts(store)).toEqual(before);
+    expect(await store.keepFacts()).toBe(true);
+    const second = entryAfter(first, 't');
+    expect(await store.commit({ ...batchOf(second), awaitsFacts: true })).toEqual(COMMITTED);
+    await expectIncomplete(store);
+    expect(await store.commit(batchOf(entryAfter(second, 't')))).toEqual(COMMITTED);
+    for (let n = 0; n < 2; n += 1) expect(await store.keepFacts()).toBe(true);
+    expect(await exportFacts(store)).toEqual(before);
+    const next = changeOf(BOB, 2, 40, []);
+    expect(await store.commit({ ...batchOf([]), facts: [next] })).toEqual(COMMITTED);
+    expect(await store.commit({ ...batchOf(entryAfter(undefined, 'u')), awaitsFacts: true })).toEqual(COMMITTED);
+    await store.rebuildFacts(pagesOf(changes, 2));
+    expect(await exportFacts(store)).toEqual(before);
+  });
+
+  law('those that come while facts are made anew leave them incomplete, and what was made is kept', async () => {
+    const store = await openNew();
+    const changes = await believe(store);
+    const before = await exportFacts(store);
+    const came = async (trajectoryId: string): Promise<void> =>
+      expect(await store.commit({ ...batchOf(entryAfter(undefined, trajectoryId)), awaitsFacts: true })).toEqual(
+        COMMITTED,
+      );
+    await came('before');
+    async function* pages(): AsyncGenerator<readonly FactWrite[]> {
+      yield changes.slice(0, 2);
+      await came('meanwhile');
+      expect(await store.keepFacts()).toBe(false);
+      yield changes.slice(2);
+    }
+    await store.rebuildFacts(pages());
+    await expectIncomplete(store);
+    expect(await store.keepFacts()).toBe(true);
+    expect(await exportFacts(store)).toEqual(before);
+    // Interrupted: there are not all of them.
+    const failing = async function* (): AsyncGenerator<readonly FactWrite[]> {
+      yield changes.slice(0, 2);
+      throw new Error('unplugged');
+    };
+    await expect(store.rebuildFacts(failing())).rejects.toThrow('unplugged');
+    await came('after');
+    expect(await store.keepFacts()).toBe(false);
+    await expectIncomplete(store);
+    await store.rebuildFacts(pagesOf(changes, 2));
+    expect(await exportFacts(store)).toEqual(before);
+  });
+
+  law('a store that has no facts keeps none', async () => {
+    const store = await openNew();
+    expect(await store.keepFacts()).toBe(true);
+    expect(await store.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true })).toEqual(COMMITTED);
+    expect(await store.keepFacts()).toBe(false);
+    await expectIncomplete(store);
+    await store.rebuildFacts(pagesOf([], 1));
+    expect(await store.spaces()).toEqual([]);
   });
 }
 

@@ -53,6 +53,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     commit: on((store, batch) => store.commit(batch), {
       ...batchOf([first], [blob]),
       erased: [{ hash: 'a'.repeat(64), by: first.id }],
+      awaitsFacts: false,
     }),
     resolve: on((store, id) => store.resolve(id), first.id),
     entries: on((store, id, options) => store.entries(id, options), 't', { from: 0, limit: 5 }),
@@ -122,6 +123,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       trusted: { '0': 'what reads is the caller’s own' },
     },
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
+    keepFacts: none,
     turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
     erasures: none,
     dropSnapshots: none,

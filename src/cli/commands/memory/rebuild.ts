@@ -1,8 +1,8 @@
-import { isAssizeError } from 'assize';
+import { isAssizeError, type Store } from 'assize';
 import { checkMemory, type MemoryReport, rebuildMemory } from 'assize/runtime';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { counted } from '../../counted.ts';
-import { EXIT } from '../../errors.ts';
+import { EXIT, note } from '../../errors.ts';
 import { shortFact } from '../../fact-text.ts';
 import { withSharedOptions } from '../../options.ts';
 import { dim, green, line, red } from '../../printable.ts';
@@ -11,6 +11,7 @@ import { watchedStore } from '../../watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly check?: boolean;
+  readonly keep?: boolean;
 }
 
 export function rebuild(command: Command): void {
@@ -18,23 +19,39 @@ export function rebuild(command: Command): void {
     command
       .command('rebuild')
       .description('make the facts of the store anew from its ledger, or say where they differ from it')
-      .option('--check', 'write nothing, and list what differs'),
+      .option('--check', 'write nothing, and list what differs')
+      .addOption(
+        new Option(
+          '--keep',
+          'where an import has brought what no facts can be made of, have those again that there were before it',
+        ).conflicts('check'),
+      ),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize memory rebuild --check\n  assize memory rebuild\n\n' +
         'While facts are made anew nobody reads or writes them, and all else goes on. Where it is interrupted, do it again.\n' +
+        'Where an import has brought what no facts can be made of, as it speaks of the same as the store does, they stay incomplete; --keep has\n' +
+        'those again that there were before it, and says all the same why.\n' +
         'By which name a source was heard is known by a key of the store, which is no part of the ledger: in another store\n' +
         'what was heard before is said anew.\n' +
         'Negative: with --check something differs, or the facts are not whole; an entry that is needed does not verify.',
     )
     .action(
-      inSession((session, { check = false }: Options) =>
+      inSession((session, { check = false, keep = false }: Options) =>
         check
           ? checked(session)
           : session.withStore('existing', async (store) => {
               const { changes, facts } = await rebuildMemory(watchedStore(store, session.interruption), {
+                keep,
                 onProgress: (done, total) => session.progress.report('reading entries', done, total),
+              }).catch(async (error: unknown) => {
+                session.progress.end();
+                if (!keep && isAssizeError(error, 'invalid_ledger') && (await areIncomplete(store)))
+                  note(
+                    'Those facts that there were before an import are to be had again, without what it has brought: assize memory rebuild --keep',
+                  );
+                throw error;
               });
               session.progress.end();
               if (session.json) session.out.document({ changes, facts });
@@ -46,6 +63,16 @@ export function rebuild(command: Command): void {
             }),
       ),
     );
+}
+
+async function areIncomplete(store: Store): Promise<boolean> {
+  try {
+    await store.spaces();
+    return false;
+  } catch (error) {
+    if (!isAssizeError(error, 'store_facts_incomplete')) throw error;
+    return true;
+  }
 }
 
 function checked(session: Session): Promise<number> {
