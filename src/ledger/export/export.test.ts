@@ -12,7 +12,17 @@ import {
   rootMembers,
   second,
 } from '../../../tests/support/ledger-rows.ts';
-import { type EntryRow, exportLines, importLines, integrateLog, logHead, readExport, splitLines } from '../index.ts';
+import { faultyStore } from '../../testing/faulty-store.ts';
+import {
+  type Batch,
+  type EntryRow,
+  exportLines,
+  importLines,
+  integrateLog,
+  logHead,
+  readExport,
+  splitLines,
+} from '../index.ts';
 import { blobLine } from './lines.ts';
 import { ExportReader } from './read.ts';
 
@@ -258,6 +268,39 @@ test('another ledger at the same places is a conflict', async () => {
   other.add('root', rootMembers({ n: 7 }));
   const store = await storeOf(other.rows);
   await expect(importLines(store, linesOf(text))).rejects.toMatchObject({ code: 'import_conflict' });
+});
+
+test('entries go in one by one only when what they refer to is there', async () => {
+  const source = await rich();
+  const text = await exported(source);
+  const store = await storeOf((await source.entries('more')).slice(0, 1));
+  const doubtful = faultyStore(store, ({ args: [batch] }) =>
+    batch !== undefined && (batch as Batch).entries?.length === 0 ? { kind: 'lost' } : undefined,
+  );
+  await expect(importLines(doubtful, linesOf(text))).rejects.toMatchObject({ code: 'import_unknown' });
+  expect(await store.trajectories()).toHaveLength(1);
+  await importLines(store, linesOf(text));
+  expect((await store.trajectories()).length).toBe((await source.trajectories()).length);
+});
+
+test('two imports of the same at once bring each entry once, and neither takes what the other has brought for another ledger', async () => {
+  const source = await rich();
+  const text = await exported(source);
+  const store = new MemoryStore();
+  // Whatever it writes, the other one was faster.
+  const raced = new Proxy(store, {
+    get: (_target, name) => {
+      const member = Reflect.get(store, name);
+      if (name !== 'commit') return typeof member === 'function' ? member.bind(store) : member;
+      return async (batch: Batch) => {
+        for (const row of batch.entries.slice(0, 1)) await store.commit({ entries: [row], blobs: batch.blobs });
+        return store.commit(batch);
+      };
+    },
+  });
+  const { imported } = await importLines(raced, linesOf(text));
+  expect(imported).toBe(0);
+  expect(await exported(store)).toBe(text);
 });
 
 test('a store that was changed by hand is exported as it is, and refused where it is read', async () => {

@@ -219,7 +219,8 @@ class Group {
     if (done.status === 'committed') return { imported: this.#rows.length, there: [] };
     if (done.status === 'unknown') throw unknown(done.cause);
     // Some of it is there, or something else is: then one by one.
-    await store.commit({ entries: [], blobs: this.#blobs });
+    const kept = await store.commit({ entries: [], blobs: this.#blobs });
+    if (kept.status === 'unknown') throw unknown(kept.cause);
     const there: EntryRow[] = [];
     for (const row of this.#rows)
       if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark, this.#believing.has(row.id)))) there.push(row);
@@ -251,6 +252,8 @@ async function writeOne(
   const done = await store.commit({ entries: [row], blobs, ...(awaitsFacts && { awaitsFacts }) });
   if (done.status === 'committed') return true;
   if (done.status === 'unknown') throw unknown(done.cause);
+  // Another import of the same may have been faster.
+  if ((await store.resolve(row.id)) !== undefined) return false;
   throw new ExportError(
     'import_conflict',
     `The store has another entry at ${row.trajectory_id} seq ${row.seq}, or none before it; import into a store of its own.`,
