@@ -155,11 +155,39 @@ async function found(store: Store): Promise<unknown[]> {
   return Promise.all(spaces.map((space) => store.factsByText({ space, text, kind: 'all', limit: FAR })));
 }
 
+/** `age`: makes a store of a version before facts were awaited. */
+async function expectInterrupted(
+  newPlace: () => Place,
+  age: (today: Place, older: Place) => Promise<void> | void,
+): Promise<void> {
+  const [today, older, interrupted] = [newPlace(), newPlace(), newPlace()];
+  const store = await today.open();
+  const { runtime } = processOver(store, 0);
+  const t = (await runtime.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
+  await committed(t.memory({ space: 'ward', writ }).assert({ subject: 'p7', predicate: 'drug', object: 'x' }));
+  await runtime.close();
+  await store.close();
+  for (const place of [older, interrupted]) await age(today, place);
+  await interrupted.sql('UPDATE fact_rebuild SET whole = NOT whole');
+  const [whole, part] = [await older.open(), await interrupted.open()];
+  expect([await whole.spaces(), await whole.keepFacts()]).toEqual([['ward'], true]);
+  // What there is of it may be a part.
+  expect(await part.keepFacts()).toBe(false);
+  await expect(part.spaces()).rejects.toMatchObject({ code: 'store_facts_incomplete' });
+  await rebuildMemory(part);
+  expect(await part.spaces()).toEqual(['ward']);
+}
+
 describe('SQLite', () => {
   const newPlace = sqlitePlaces();
   test.for([7, 9])('what is believed in a store of version %i', async (version) => {
     const path = ({ url }: Place): string => url.slice('sqlite:'.length);
     await expectSame(newPlace, version >= 9, (today, older) => olderSqlite(path(today), path(older), version));
+  });
+
+  test('facts that an older version has made only a part of are incomplete', async () => {
+    const path = ({ url }: Place): string => url.slice('sqlite:'.length);
+    await expectInterrupted(newPlace, (today, older) => olderSqlite(path(today), path(older), 9));
   });
 });
 
@@ -168,5 +196,10 @@ withPostgres('PostgreSQL', (postgres) => {
   test.for([8, 9])('what is believed in a store of version %i', async (version) => {
     const newPlace = (): Place => postgresPlace(postgres, postgres.url(), close);
     await expectSame(newPlace, version >= 9, (today, older) => olderPostgres(postgres, today.url, older.url, version));
+  });
+
+  test('facts that an older version has made only a part of are incomplete', async () => {
+    const newPlace = (): Place => postgresPlace(postgres, postgres.url(), close);
+    await expectInterrupted(newPlace, (today, older) => olderPostgres(postgres, today.url, older.url, 22));
   });
 });
