@@ -356,7 +356,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       return [verdict.valid ? { ...verdict.checkpoint } : undefined];
     },
   ),
-  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{}]),
+  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
   madeElsewhere: on(({ store }) => runtime.madeElsewhere(store), []),
