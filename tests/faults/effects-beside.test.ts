@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
@@ -304,6 +305,50 @@ describe('what waits for a person', () => {
     expect(['already_resolved', 'not_left']).toContain(refused?.reason.code);
     for (const { trajectory } of [one, other]) await trajectory.transaction(at, nothing);
     expect(world.sink.times('do', 'mail')).toBe(1);
+  });
+
+  test('is put up once, however soon somebody decides about it in another process', async () => {
+    const world = new World('blind');
+    const deciding: { now?: () => Promise<unknown> } = {};
+    // Whoever decides does so while the first one looks whether that is put up.
+    const over = (store: MemoryStore): MemoryStore =>
+      new Proxy(store, {
+        get(target, name) {
+          const member = Reflect.get(target, name) as unknown;
+          if (typeof member !== 'function') return member;
+          if (name !== 'head') return member.bind(target);
+          return async (...args: unknown[]) => {
+            const { now } = deciding;
+            delete deciding.now;
+            await now?.();
+            return Reflect.apply(member, target, args);
+          };
+        },
+      });
+    const one = await world.process({ over });
+    const other = await world.process();
+    let isDecided = false;
+    const decide = async (epoch: number): Promise<void> => {
+      await other.assize.resolveEffect({ ...found, epoch, as: 'applied' });
+      isDecided = true;
+    };
+    world.fault = () => {
+      deciding.now = async () => {
+        const open = await world.store.openEffects();
+        // Not while it is at work: that is not waited for.
+        for (let turn = 0; turn < 50 && !isDecided; turn++) await decide(open[0]!.epoch).catch(() => nextTurn());
+      };
+      return 'lose';
+    };
+    const { epoch } = await one.trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'mail' });
+      tx.propose(COUNT);
+    });
+    world.fault = () => 'none';
+    // As soon as that one has heard of it.
+    if (!isDecided) await vi.waitFor(() => decide(epoch!));
+    expect(await one.assize.recoverEffects()).toEqual([]);
+    await checkTold(world.store, 't', []);
   });
 
   test('waits on when its process has ended, for those who are there and those who come', async () => {

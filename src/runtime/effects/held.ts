@@ -181,6 +181,8 @@ export class Held {
         run.check();
         kept = await keptClaims(run, this.ports.blob);
       }
+      // While it is had here: what a person has decided on by then, in whichever process, would be put up once more.
+      if (moved === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
       end = moved;
       this.#noteLack(run, moved);
       // Who begins anew asks the log what became of this.
@@ -192,7 +194,6 @@ export class Held {
       // Also where the log could not be written: nobody knows what stands there until it can.
       else await this.#leave(run.epoch, end === 'later' || end === undefined, kept);
     }
-    if (end === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
     return end;
   }
 
