@@ -30,6 +30,7 @@ import { MemoryError, type Question } from '#memory';
 import { Chance } from './chance.ts';
 import { type Acting, costOf, hasToolObservation, sum, withTools } from './effects/acting.ts';
 import { type TakenUp, takeUp } from './effects/take-up.ts';
+import { isCollision } from './effects/why-ended.ts';
 import { RuntimeError } from './errors.ts';
 import { checkOthers } from './freeze.ts';
 import { Kept } from './kept.ts';
@@ -334,8 +335,13 @@ export class Resolutions {
         else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
         continue;
       }
-      const done = await writer.written(prepared);
-      if (done !== undefined) return done;
+      try {
+        const done = await writer.written(prepared);
+        if (done !== undefined) return done;
+      } catch (error) {
+        // Who was faster in another process has used the keys of its effects: what became of it says more.
+        if (!isCollision(error) || writer.parts.chain.open.has(pendingId)) throw error;
+      }
     }
     throw await writer.lost();
   }
