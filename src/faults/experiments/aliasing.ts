@@ -98,7 +98,8 @@ async function waited(
       await goOn.promise;
       await tx.call('work.on', { scope: first, who: 'older' });
     });
-    await begun.promise;
+    // Where it is refused, it never begins.
+    await Promise.race([begun.promise, older]);
     const younger = stage.transact({ writes: [second] }, (tx) => tx.call('work.on', { scope: second, who: 'younger' }));
     await isDoneMeanwhile(younger);
     goOn.resolve();

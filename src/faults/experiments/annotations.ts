@@ -90,7 +90,8 @@ async function pairOf(
       reads.resolve();
       await goOn.promise;
     });
-    await reads.promise;
+    // Where it fails, it never comes so far.
+    await Promise.race([reads.promise, older]);
     const younger = worked(stage, world, agents[1], async () => {});
     const isFree = await isDoneMeanwhile(younger);
     goOn.resolve();

@@ -118,6 +118,11 @@ describe('aliasing', () => {
     expect(Number(missed['APIs'])).toBeGreaterThan(0);
     expect(Number(missed['orders'])).toBeGreaterThan(0);
   });
+
+  test('what can not be claimed ends it with the reason', async () => {
+    const worlds = { meet: () => true, scopeOf: () => '', resolvers: {} };
+    await expect(aliasesTable(running(1), worlds)).rejects.toMatchObject({ code: 'bad_resource' });
+  });
 });
 
 describe('compensation', () => {
