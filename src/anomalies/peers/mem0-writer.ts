@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { endOf, nextFrom } from './child.ts';
 import type { Held, Reviser } from './drift.ts';
 import { beside } from './loading.ts';
 import type { Mem0Place } from './mem0-memory.ts';
@@ -26,7 +26,7 @@ export function startMem0Writer(): Mem0Writer {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const ended = once(child, 'exit');
+  const ended = endOf(child);
   return {
     open: async (open) => void (await tell(child, ended, { open })),
     read: async () => {
@@ -43,11 +43,11 @@ export function startMem0Writer(): Mem0Writer {
   };
 }
 
-async function tell(child: ChildProcess, ended: Promise<unknown[]>, told: Told): Promise<Heard> {
-  const answered = once(child, 'message') as Promise<[Heard]>;
-  const failed = ended.then(([code, signal]): [Heard] => [{ failed: `Its process ended with ${signal ?? code}.` }]);
+async function tell(child: ChildProcess, ended: Promise<string>, told: Told): Promise<Heard> {
+  const answered = nextFrom<Heard>(child);
+  const failed = ended.then((end): Heard => ({ failed: `Its process ended with ${end}.` }));
   child.send(told);
-  const [heard] = await Promise.race([answered, failed]);
+  const heard = await Promise.race([answered, failed]);
   if ('failed' in heard) throw new Error(heard.failed);
   return heard;
 }

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Table } from 'assize/tables';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../../../tests/support/command.ts';
 import { blockOf } from '../../../tests/support/guide-files.ts';
+import { startMem0Writer } from './mem0-writer.ts';
 import { type Found, PEERS } from './peer.ts';
 import { runPeer } from './run-peer.ts';
 
@@ -248,6 +249,23 @@ test('one looks up no other machine, and is given nothing of who runs it', async
   expect(await runPeer(folder, v3!)).toEqual({ failed: expect.stringContaining('memory.example is not looked up') });
   write('node_modules/mem0ai-v3/oss.js', `throw new Error(Object.keys(process.env).sort().join());`);
   expect(await runPeer(folder, v3!)).toEqual({ failed: 'HOME,MEM0_DIR,MEM0_TELEMETRY' });
+});
+
+test('one whose process can not be begun is an answer, and so is what a writer is told that has none', async () => {
+  soundPeers();
+  const { execPath } = process;
+  process.execPath = join(folder, 'no-node');
+  onTestFinished(() => {
+    process.execPath = execPath;
+  });
+  const [v2] = PEERS;
+  expect(await runPeer(folder, v2!)).toEqual({
+    failed: expect.stringMatching(/^its process ended with spawn .* ENOENT$/),
+  });
+  const writer = startMem0Writer();
+  await expect(writer.read()).rejects.toThrow(/^Its process ended with spawn .* ENOENT\.$/);
+  await expect(writer.read()).rejects.toThrow(/ENOENT/);
+  await writer.end();
 });
 
 test('N2 is found where a memory takes what rests on what was changed since, and not where nothing comes of it in turn', async () => {

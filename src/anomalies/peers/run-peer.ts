@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnomalyError } from '../errors.ts';
+import { endOf, nextFrom } from './child.ts';
 import { beside } from './loading.ts';
 import { PEERS, type Peer, type PeerAnswer, type PeerTask } from './peer.ts';
 
@@ -26,16 +26,13 @@ export async function runPeer(folder: string, peer: Peer): Promise<PeerAnswer> {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const ended = once(child, 'exit');
+  const ended = endOf(child);
   const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
   try {
-    const answered = once(child, 'message') as Promise<[PeerAnswer]>;
-    const failed = ended.then(([code, signal]): [PeerAnswer] => [
-      { failed: `its process ended with ${signal ?? code}` },
-    ]);
+    const answered = nextFrom<PeerAnswer>(child);
+    const failed = ended.then((end): PeerAnswer => ({ failed: `its process ended with ${end}` }));
     child.send({ peer: peer.name, folder: resolve(folder), scratch } satisfies PeerTask);
-    const [answer] = await Promise.race([answered, failed]);
-    return answer;
+    return await Promise.race([answered, failed]);
   } finally {
     clearTimeout(timer);
     child.kill('SIGKILL');
