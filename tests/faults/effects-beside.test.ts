@@ -346,7 +346,7 @@ describe('what waits for a person', () => {
     });
     world.fault = () => 'none';
     // As soon as that one has heard of it.
-    if (!isDecided) await vi.waitFor(() => decide(epoch!));
+    if (!isDecided) await vi.waitFor(() => decide(epoch!), { timeout: 300_000 });
     expect(await one.assize.recoverEffects()).toEqual([]);
     await checkTold(world.store, 't', []);
   });

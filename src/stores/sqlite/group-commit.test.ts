@@ -112,7 +112,7 @@ test('the WAL is copied into the file while the store is open', async () => {
   const before = statSync(path).size;
   const chain = chainOf('t', 2 * CHECKPOINT_PAGES, 'x'.repeat(600));
   for (let from = 0; from < chain.length; from += 200) await store.commit(batchOf(chain.slice(from, from + 200)));
-  await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(before));
+  await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(before), { timeout: 300_000 });
   await store.close();
   expect(statSync(path).size).toBeGreaterThan(chain.length * 600);
 });

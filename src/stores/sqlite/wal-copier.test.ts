@@ -101,7 +101,7 @@ async function writingMuch(
     return proceed();
   });
   expect(await store.commit(batchOf(chainOf('t', 1.5 * CHECKPOINT_PAGES)))).toEqual({ status: 'committed' });
-  await vi.waitFor(() => expect(did).toContain('rest'));
+  await vi.waitFor(() => expect(did).toContain('rest'), { timeout: 300_000 });
   return { path, did, close: () => store.close() };
 }
 
@@ -126,7 +126,7 @@ test('a copy that fails poisons the store, and who waits for that to be closed i
   const copy = vi.spyOn(WalCopier.prototype, 'copy').mockReturnValue(copying.promise);
   const chain = chainOf('t', 1.5 * CHECKPOINT_PAGES);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
-  await vi.waitFor(() => expect(copy).toHaveBeenCalled());
+  await vi.waitFor(() => expect(copy).toHaveBeenCalled(), { timeout: 300_000 });
   // Called before the turn in which it would be written.
   const waiting = store.commit(batchOf(entryAfter(chain.at(-1), 't')));
   const closed = store.close();
@@ -145,7 +145,7 @@ test('a copy that fails after a write has failed changes nothing', async () => {
   const copy = vi.spyOn(WalCopier.prototype, 'copy').mockReturnValue(copying.promise);
   const chain = chainOf('t', 1.5 * CHECKPOINT_PAGES);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
-  await vi.waitFor(() => expect(copy).toHaveBeenCalled());
+  await vi.waitFor(() => expect(copy).toHaveBeenCalled(), { timeout: 300_000 });
   interceptSql((sql, proceed) => {
     if (sql === 'COMMIT') throw sqliteError(13);
     return proceed();

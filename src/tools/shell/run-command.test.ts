@@ -26,7 +26,7 @@ test('of a command that can’t be ended when its time is over, nobody knows', a
     group = pid;
   };
   const running = runCommand({ ...commandOf('sleep 1000'), onStart }, stop.signal);
-  await vi.waitFor(() => expect(group).not.toBe(0));
+  await vi.waitFor(() => expect(group).not.toBe(0), { timeout: 300_000 });
   onTestFinished(() => endGroup(group));
   refuseToKill();
   stop.abort();
