@@ -10,12 +10,14 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const HELD = 'irreversible.buffered';
 const doctor = { principal: 'doc', method: 'test' };
+/** Neither is taken for dead, however busy the machine is. */
+const LEASE_MS = 600_000;
 
 async function approvedByTwo(stores: readonly [Store, Store]): Promise<void> {
   const sink = new OutsideSink('keyed');
   const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];
   const runtimes = stores.map((store, i) =>
-    runtimeOver(store, [asking], { tools, random: seededRandom(`process ${i}`) }),
+    runtimeOver(store, [asking], { tools, leaseMs: LEASE_MS, random: seededRandom(`process ${i}`) }),
   );
   const trajectory = await runtimes[0]!.create(asking, { trajectoryId: 't' });
   const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
