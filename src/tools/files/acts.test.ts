@@ -381,7 +381,7 @@ describe('what was done at once', () => {
         hold: async (...of) => {
           const timer = setTimeout(waits.resolve, 20);
           try {
-            return await disk.hold(...of);
+            return await disk.hold!(...of);
           } finally {
             clearTimeout(timer);
           }
