@@ -190,6 +190,67 @@ withPostgres(
       await right.close();
     });
 
+    test('who joins or asks for a tenure while the server restarts waits for it, as who reads and writes does', async () => {
+      const store = await openPostgres({ url: postgres.url() });
+      const before = await joined(store);
+      for (const how of ['fast', 'immediate', 'killed'] as const) {
+        await postgres.server.stop(how);
+        const joining = joined(store);
+        const asking = store.holdEffects();
+        await postgres.server.start();
+        const one = await Promise.race([joining.then(({ membership }) => membership), asking]);
+        await one.release();
+        const fences = [await joining, await asking].map(({ fence }) => fence);
+        expect(Math.min(...fences)).toBeGreaterThan(before.fence);
+        await (await joining).membership.release();
+        await (await asking).release();
+      }
+      await store.close();
+    });
+
+    test('who waits for a lock whose connection the server ends asks for it anew', async () => {
+      const { left, right, name } = await twoHandles();
+      const tenure = await right.holdEffects();
+      const joining = joined(left);
+      const waiting = "application_name = $1 AND query LIKE 'SELECT pg_advisory_lock_shared%'";
+      while ((await postgres.query(`${TERMINATE} ${waiting} AND wait_event_type = 'Lock'`, [name])).length === 0);
+      await tenure.release();
+      expect((await joining).fence).toBeGreaterThan(tenure.fence);
+      await left.close();
+      await right.close();
+    });
+
+    test('who waits for a server that is away gives up when told to, and when the store is closed', async () => {
+      const store = await openPostgres({ url: postgres.url() });
+      await postgres.server.stop();
+      try {
+        const [giving, reason] = [new AbortController(), new Error('enough')];
+        const { signal } = giving;
+        const given = [store.shareEffects({ leaseMs: 1_000, signal }), store.holdEffects(signal)];
+        giving.abort(reason);
+        for (const waiting of given) await expect(waiting).rejects.toBe(reason);
+        const refused = [store.shareEffects({ leaseMs: 1_000 }), store.holdEffects()];
+        const closed = store.close();
+        for (const waiting of refused) await expect(waiting).rejects.toMatchObject({ code: 'store_closed' });
+        await closed;
+      } finally {
+        await postgres.server.start();
+      }
+    });
+
+    test('who asks while it stays away hears so after as many attempts as the store makes', async () => {
+      const store = await openPostgres({ url: postgres.url(), connectAttempts: 2 });
+      await postgres.server.stop();
+      try {
+        const unreachable = { code: 'store_unreachable', retryable: true };
+        await expect(store.shareEffects({ leaseMs: 1_000 })).rejects.toMatchObject(unreachable);
+        await expect(store.holdEffects()).rejects.toMatchObject(unreachable);
+      } finally {
+        await postgres.server.start();
+        await store.close();
+      }
+    });
+
     test('who has lost a tenure and does not know is fenced by who joins, whatever others lock in the database', async () => {
       const { left, right, name } = await twoHandles();
       const tenure = await left.holdEffects();

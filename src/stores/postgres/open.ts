@@ -107,7 +107,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const statementTimeoutMs = Math.max(settings.statementTimeoutMs, 2 * TENURE_WAIT_MS);
     const waitForTenure = (): Promise<Session> =>
       Session.open({ ...settings, statementTimeoutMs, lockTimeoutMs: TENURE_WAIT_MS });
-    const tenures = new Tenures(waitForTenure, schema);
+    const tenures = new Tenures({ path, schema, attempts, open: waitForTenure });
     if (mode === 'readonly') {
       readers.add(session);
       return new PostgresStore({

@@ -6,15 +6,18 @@ import { systemRandom } from '#oracle';
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 2_000;
 
-/** Runs `step` until the server can be reached, at most `attempts` times. Other errors than that it can't be pass through. */
-export async function whenReachable<T>(attempts: number, step: () => Promise<T>): Promise<T> {
+/**
+ * Runs `step` until the server can be reached, at most `attempts` times. Other errors than that it can't be pass through.
+ * @throws the reason of the signal, also in the middle of a pause
+ */
+export async function whenReachable<T>(attempts: number, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await step();
     } catch (error) {
       if (attempt >= attempts || !isAssizeError(error, 'store_unreachable') || !error.retryable) throw error;
     }
-    await sleep(pauseMs(attempt));
+    await sleep(pauseMs(attempt), undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
 

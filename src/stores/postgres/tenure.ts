@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Membership, Tenure } from '#ledger';
-import { sqlState } from './errors.ts';
+import { ConnectionLost, sqlState, unreachableError } from './errors.ts';
 import type { Joined } from './members.ts';
+import { whenReachable } from './retry.ts';
 import type { Session, Statement } from './session.ts';
 
 /** So long a connection waits for the lock before it asks again; one that was given up waits no longer than that. */
@@ -14,22 +15,30 @@ const WAITED = '55P03';
 
 type Given = Pick<Tenure, 'fence' | 'lastEpoch'>;
 
+export interface TenuresOptions {
+  readonly path: string;
+  readonly schema: string;
+  /** Attempts to reach the server before whoever asks hears that it can't be. */
+  readonly attempts: number;
+  /** A connection that waits for a lock as long as `TENURE_WAIT_MS`. */
+  readonly open: () => Promise<Session>;
+}
+
 /**
  * Tenures of the effects of a store: an advisory lock of the server on a connection of its own, freed when that ends. Whoever
  * has lost the connection and does not know yet is fenced: with each tenure the fence in the store is raised.
  */
 export class Tenures {
-  readonly #open: () => Promise<Session>;
+  readonly #options: TenuresOptions;
   readonly #key: bigint;
   /** Ends each wait, with why. */
   readonly #closing = new AbortController();
   readonly #sessions = new Set<Session>();
 
-  /** The connections wait for a lock as long as `TENURE_WAIT_MS`. */
-  constructor(open: () => Promise<Session>, schema: string) {
-    this.#open = open;
+  constructor(options: TenuresOptions) {
+    this.#options = options;
     // One number, so that it is none of the locks of appends, which have two.
-    this.#key = createHash('sha256').update(`assize effects\0${schema}`).digest().readBigInt64BE();
+    this.#key = createHash('sha256').update(`assize effects\0${options.schema}`).digest().readBigInt64BE();
   }
 
   /** `raise` raises the fence. @throws the reason of the signal or of `refuse`, or what the server and `raise` throw */
@@ -52,14 +61,23 @@ export class Tenures {
     };
   }
 
+  /** Where the server is gone, as while it restarts, begins anew once it is back: with the connection went the lock, and all that it was for. */
   async #locked<T>(
     lock: Statement,
     make: (session: Session) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly session: Session; readonly made: T }> {
     const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    return whenReachable(this.#options.attempts, () => this.#tryLocked(lock, make, waiting), waiting);
+  }
+
+  async #tryLocked<T>(
+    lock: Statement,
+    make: (session: Session) => Promise<T>,
+    waiting: AbortSignal,
+  ): Promise<{ readonly session: Session; readonly made: T }> {
     waiting.throwIfAborted();
-    const session = await this.#open();
+    const session = await this.#options.open();
     this.#sessions.add(session);
     const giveUp = (): void => void this.#part(session);
     waiting.addEventListener('abort', giveUp, { once: true });
@@ -72,7 +90,7 @@ export class Tenures {
     } catch (error) {
       await this.#part(session);
       waiting.throwIfAborted();
-      throw error;
+      throw error instanceof ConnectionLost ? unreachableError(this.#options.path, error) : error;
     } finally {
       waiting.removeEventListener('abort', giveUp);
     }
