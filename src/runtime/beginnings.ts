@@ -22,6 +22,7 @@ import { COMPILER_VERSION } from './records.ts';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './root-payload.ts';
 import { partsToBegin, worldOf } from './trajectory-parts.ts';
 import type { Surroundings, TrajectoryParts } from './writer.ts';
+import { writtenAfterAll } from './written-after-all.ts';
 
 export interface CreateOptions {
   /** Default: random. */
@@ -152,15 +153,8 @@ export class Beginnings {
       );
     }
     if (result.status === 'unknown') {
-      throw new RuntimeError(
-        'commit_unknown',
-        `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`,
-        {
-          evidence: { id: row.id },
-          cause: result.cause,
-          retryable: true,
-        },
-      );
+      const says = `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`;
+      await writtenAfterAll(store, row.id, { says, cause: result.cause });
     }
     const parts = partsToBegin(trajectoryId, world);
     parts.chain.accept({ ...row, payload });

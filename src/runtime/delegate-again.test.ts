@@ -235,6 +235,19 @@ describe('a crash', () => {
     await expectSound(store);
   });
 
+  test.each(['written', 'lost'] as const)(
+    'between the two is completed where the store can’t say whether the root was %s, which it is asked then',
+    async (became) => {
+      const { store, trajectory } = await torn();
+      const input = task({ initial: { ...desk.initial, n: 4 } });
+      store.plan = new Map([[store.commits + 1, `unknown, ${became}` as const]]);
+      expect(await codeOf(trajectory.delegate(input))).toBe(became === 'written' ? 'answered' : 'commit_unknown');
+      expect((await trajectory.delegate(input)).id).toBe('c');
+      expect(await allEntries(store, 'c')).toHaveLength(1);
+      await expectSound(store);
+    },
+  );
+
   test('between the two is completed by who concludes', async () => {
     const { store, trajectory } = await torn();
     const id = openOf(trajectory);

@@ -29,6 +29,7 @@ import { NO_NEWS } from './subscriptions.ts';
 import type { Trajectory } from './trajectory.ts';
 import { type Prepared, TRIES_MAX, type Writer } from './writer.ts';
 import { badWrit, unspent, type WritChain } from './writs.ts';
+import { writtenAfterAll } from './written-after-all.ts';
 
 /** An open delegation: its start, by entry id. */
 export interface OpenDelegation {
@@ -258,11 +259,8 @@ export class Delegations {
     const result = await around.store.commit({ entries: [row], blobs: [] });
     // A conflict: somebody else has begun it meanwhile.
     if (result.status !== 'unknown') return;
-    throw new RuntimeError('commit_unknown', `The store could not tell whether ${child} was begun; delegate again.`, {
-      evidence: { id: row.id },
-      cause: result.cause,
-      retryable: true,
-    });
+    const says = `The store could not tell whether ${child} was begun; delegate again.`;
+    await writtenAfterAll(around.store, row.id, { says, cause: result.cause });
   }
 
   // ── concluding ──

@@ -525,6 +525,40 @@ describe('beginning', () => {
     expect(await trajectory.propose(add(-1))).toMatchObject({ ruling: 'committed' });
   });
 
+  test.each([
+    ['unknown, written', 'begun'],
+    ['unknown, lost', 'commit_unknown'],
+  ] as const)(
+    'where the store can’t say whether it was begun (%s) it is asked, and answered: %s',
+    async (fault, answered) => {
+      const { store, assize, trajectory } = await begun();
+      const { entry } = (await trajectory.propose(add(1))) as Extract<Ruling, { ruling: 'committed' }>;
+      const beginnings = {
+        c: () => assize.create(desk, { trajectoryId: 'c', writs: [worker] }),
+        b: () => assize.branch('t', entry.id, { trajectoryId: 'b', note: 'n', writs: [worker] }),
+      };
+      for (const [id, begin] of Object.entries(beginnings)) {
+        store.plan = new Map([[store.commits + 1, fault]]);
+        const made = await begin().catch((error: { code: string }) => error);
+        if (answered !== 'begun') expect(made).toMatchObject({ code: answered, retryable: true });
+        const there = answered === 'begun' ? (made as Trajectory) : await begin();
+        expect(await there.propose(add(1))).toMatchObject({ ruling: 'committed' });
+        expect((await payloads(store, id)).map(({ seq }) => seq)).toEqual([0, 1]);
+      }
+      for (const id of ['b', 'c']) await soundState(store, id);
+    },
+  );
+
+  test('where it can’t be asked either, that is said with both reasons', async () => {
+    const { store, assize } = await begun();
+    store.plan = new Map([[store.commits + 1, 'unknown, written']]);
+    store.resolve = () => Promise.reject(new Error('the line is dead'));
+    await expect(assize.create(desk, { trajectoryId: 'c' })).rejects.toMatchObject({
+      code: 'commit_unknown',
+      cause: { errors: [{ message: 'no reply' }, { message: 'the line is dead' }] },
+    });
+  });
+
   test('opened with its own domain, it is the one that was opened without', async () => {
     const { assize, trajectory } = await begun();
     expect(await assize.open('t', desk)).toBe(trajectory);
