@@ -15,6 +15,9 @@ type Asked<Query> = Query & { readonly limit: number };
 /** Rows whose texts are indexed at once, when a store that has facts comes to have an index. */
 const PAGE = 1_000;
 
+/** So much of texts goes into one page, and one text more. */
+export const PAGE_BYTES: number = 4 * 2 ** 20;
+
 const DAY = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asserted_from, 10) END`;
 
 /** As `FactStore.factsByText`, with nothing left out that has a default. The formula is that of `Bm25`. `path` names the store in errors. */
@@ -137,9 +140,10 @@ export async function putVectors(
 
 /** Indexes the texts of all facts that a store has, in the transaction that gives it an index. */
 export async function indexTexts(session: Session, schema: string): Promise<void> {
-  const text = `SELECT encode(f.id, 'hex'), f.key, p.subject, p.predicate, f.object, f.asserted_from, f.audit,
+  const text =
+    pageOf(`SELECT encode(f.id, 'hex') COLLATE "C" AS id, f.key, p.subject, p.predicate, f.object, f.asserted_from, f.audit,
       encode(f.content, 'hex')
-    FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key WHERE f.id > $1 ORDER BY f.id LIMIT ${PAGE}`;
+    FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key WHERE f.id > $1 ORDER BY f.id`);
   for (let after = ''; ; ) {
     const rows = await session.run({ text }, [bytea(after)]);
     const last = rows.at(-1)?.[0];
@@ -153,11 +157,11 @@ export async function indexTexts(session: Session, schema: string): Promise<void
 
 /** Makes the words of all texts anew, in the transaction from which on others are looked for. Texts keep their numbers, and with them their vectors. */
 export async function wordsAnew(session: Session, schema: string): Promise<void> {
-  const text = `SELECT t.id, t.space, p.subject, p.predicate, (
+  const text = pageOf(`SELECT t.id, t.space, p.subject, p.predicate, (
       SELECT f.object FROM "${schema}".fact AS f
       WHERE f.content = t.content AND f.key = t.key AND f.audit = t.audit AND ${DAY} = t.day LIMIT 1
-    ), t.audit, t.day
-    FROM "${schema}".fact_text AS t JOIN "${schema}".fact_partition AS p ON p.key = t.key WHERE t.id > $1 ORDER BY t.id LIMIT ${PAGE}`;
+    ) AS object, t.audit, t.day
+    FROM "${schema}".fact_text AS t JOIN "${schema}".fact_partition AS p ON p.key = t.key WHERE t.id > $1 ORDER BY t.id`);
   const update = `UPDATE "${schema}".fact_text AS t SET length = x.length, words = x.words::tsvector
     FROM json_to_recordset($1) AS x (id bigint, length int, words text) WHERE t.id = x.id AND (t.words <> x.words::tsvector OR t.length <> x.length)`;
   for (let after = '0'; ; ) {
@@ -182,6 +186,14 @@ export async function wordsAnew(session: Session, schema: string): Promise<void>
     if (made.length > 0) await session.run({ text: update }, [JSON.stringify(made)]);
     after = last;
   }
+}
+
+/** Of rows with an `id`, in its order, and an `object`: at most `PAGE`, and no more than have `PAGE_BYTES` between them and one. */
+function pageOf(rows: string): string {
+  return `SELECT x.* FROM (
+      SELECT y.*, sum(octet_length(y.object)) OVER (ORDER BY y.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+      FROM (${rows} LIMIT ${PAGE}) AS y
+    ) AS x WHERE coalesce(x.bytes_before, 0) < ${PAGE_BYTES} ORDER BY x.id`;
 }
 
 /** What the name of a text says of its rows. */
