@@ -190,6 +190,24 @@ withPostgres(
       await right.close();
     });
 
+    test('a fence is given once, also where the server crashes at once and users’ commits do not wait for the disk', async () => {
+      const url = postgres.url();
+      await postgres.query('ALTER DATABASE postgres SET synchronous_commit = off');
+      try {
+        const store = await openPostgres({ url });
+        const fences: number[] = [];
+        for (let n = 0; n < 3; n++) {
+          fences.push((await joined(store)).fence);
+          await postgres.server.stop('killed');
+          await postgres.server.start();
+        }
+        expect(fences).toEqual([1, 2, 3]);
+        await store.close();
+      } finally {
+        await postgres.query('ALTER DATABASE postgres RESET synchronous_commit');
+      }
+    });
+
     test('who joins or asks for a tenure while the server restarts waits for it, as who reads and writes does', async () => {
       const store = await openPostgres({ url: postgres.url() });
       const before = await joined(store);
@@ -374,5 +392,6 @@ withPostgres(
       await store.close();
     });
   },
-  { own: true },
+  // What is not waited for comes to the disk late.
+  { own: true, settings: { wal_writer_delay: '10s' } },
 );

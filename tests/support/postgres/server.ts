@@ -89,6 +89,8 @@ export class PostgresServer {
   /** Where it was stopped, on the same port. */
   async start(): Promise<void> {
     const { postgres, folder, as } = this.#workshop;
+    // Or the file that one left behind that was killed would say that this one is ready.
+    this.#pid = 0;
     const keeper = spawn('sh', ['-c', KEEPER, postgres, this.#data, String(this.#port), folder, this.#logPath], {
       stdio: ['pipe', 'pipe', 'ignore'],
       cwd: folder,
