@@ -1,5 +1,10 @@
 import { type EntryRow, type Hash, type Payload, readRow, revokedBy } from '#ledger';
 
+/** Bytes of a hash, and of the seq that is beside it. */
+const HASH_BYTES = 32;
+const SEQ_BYTES = 6;
+const ROW_BYTES = HASH_BYTES + SEQ_BYTES;
+
 /**
  * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; which resolved what was pending, by
  * the id of that; which concluded a delegation, by the id of its start; and which revoked a writ, by the writ's id. What is added
@@ -8,20 +13,40 @@ import { type EntryRow, type Hash, type Payload, readRow, revokedBy } from '#led
 export class RuledProposals {
   readonly #seqs: Map<Hash, number> = new Map();
   readonly #below: RuledProposals | undefined;
+  /** What it began with: looked up where it stands, so that of many thousands nothing is made when a trajectory is opened. */
+  #rows: Buffer = Buffer.alloc(0);
 
   constructor(below?: RuledProposals) {
     this.#below = below;
   }
 
+  /** @throws Error for what is no such state */
   static from(state: RuledState): RuledProposals {
     const ruled = new RuledProposals();
-    for (const [id, seq] of state) ruled.#seqs.set(id, seq);
+    ruled.#rows = Buffer.from(state, 'base64url');
+    if (ruled.#rows.length % ROW_BYTES !== 0) throw new Error('it does not say what was ruled on');
     return ruled;
   }
 
   /** In an order that does not tell how they were read. */
   state(): RuledState {
-    return [...this.#seqs].sort(([one], [other]) => (one < other ? -1 : 1));
+    const added = [...this.#seqs].sort(([one], [other]) => (one < other ? -1 : 1));
+    const rows = Buffer.alloc(this.#rows.length + added.length * ROW_BYTES);
+    let length = 0;
+    let from = 0;
+    const take = (to: number): void => {
+      length += this.#rows.copy(rows, length, from, to);
+      from = to;
+    };
+    for (const [id, seq] of added) {
+      const { at, isThere } = this.#place(id);
+      take(at);
+      if (isThere) from += ROW_BYTES;
+      length += rows.write(id, length, 'hex');
+      length = rows.writeUIntBE(seq, length, SEQ_BYTES);
+    }
+    take(this.#rows.length);
+    return rows.toString('base64url', 0, length);
   }
 
   add(id: Hash, seq: number): void {
@@ -49,12 +74,37 @@ export class RuledProposals {
   }
 
   seqOf(id: Hash): number | undefined {
-    return this.#seqs.get(id) ?? this.#below?.seqOf(id);
+    return this.#seqs.get(id) ?? this.#seqInRows(id) ?? this.#below?.seqOf(id);
+  }
+
+  #seqInRows(id: Hash): number | undefined {
+    if (this.#rows.length === 0) return undefined;
+    const { at, isThere } = this.#place(id);
+    return isThere ? this.#rows.readUIntBE(at + HASH_BYTES, SEQ_BYTES) : undefined;
+  }
+
+  /** Where it stands in what it began with, or would stand. */
+  #place(id: Hash): { readonly at: number; readonly isThere: boolean } {
+    const hash = Buffer.from(id, 'hex');
+    let low = 0;
+    let high = this.#rows.length / ROW_BYTES;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const at = middle * ROW_BYTES;
+      const order = hash.compare(this.#rows, at, at + HASH_BYTES);
+      if (order === 0) return { at, isThere: true };
+      if (order > 0) low = middle + 1;
+      else high = middle;
+    }
+    return { at: low * ROW_BYTES, isThere: false };
   }
 }
 
-/** As JSON: hash or id, and the seq of the entry. */
-export type RuledState = readonly (readonly [id: Hash, seq: number])[];
+/**
+ * As JSON: the bytes of each hash or id and, in six, of the seq of its entry, sorted, as one text in base64url. A list of them is read many
+ * times as slowly, and as every proposal that comes with a key adds to it, it is most of the snapshot of a long trajectory.
+ */
+export type RuledState = string;
 
 /** The proposal that an entry rules on, if it came with a key. */
 export function keyedProposal(row: EntryRow): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {

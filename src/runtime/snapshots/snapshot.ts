@@ -24,7 +24,7 @@ import { RuledProposals, type RuledState } from '../ruled-proposals.ts';
 import { Writs, type WritsState } from '../writs.ts';
 
 /** Of the text of a snapshot. It is a cache, so another one is not read: it is made anew. */
-export const SNAPSHOT_FORMAT = 'assize-snapshot/5';
+export const SNAPSHOT_FORMAT = 'assize-snapshot/6';
 
 /** What the text of a snapshot says. It stands at the entry that `chain` names as its head. */
 export interface Snapshot {
