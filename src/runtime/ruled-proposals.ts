@@ -30,7 +30,8 @@ export class RuledProposals {
 
   /** In an order that does not tell how they were read. */
   state(): RuledState {
-    const added = [...this.#seqs].sort(([one], [other]) => (one < other ? -1 : 1));
+    // Of hashes in hex this is the order of their bytes; without a function that compares it takes a fraction of the time.
+    const added = [...this.#seqs.keys()].sort();
     const rows = Buffer.alloc(this.#rows.length + added.length * ROW_BYTES);
     let length = 0;
     let from = 0;
@@ -38,12 +39,12 @@ export class RuledProposals {
       length += this.#rows.copy(rows, length, from, to);
       from = to;
     };
-    for (const [id, seq] of added) {
+    for (const id of added) {
       const { at, isThere } = this.#place(id);
       take(at);
       if (isThere) from += ROW_BYTES;
       length += rows.write(id, length, 'hex');
-      length = rows.writeUIntBE(seq, length, SEQ_BYTES);
+      length = rows.writeUIntBE(this.#seqs.get(id)!, length, SEQ_BYTES);
     }
     take(this.#rows.length);
     return rows.toString('base64url', 0, length);

@@ -62,6 +62,9 @@ export function importFacts(command: Command): void {
         '--batch 1 says which line that is for. One that no entry holds, because it is too long or too much of it\n' +
         'contradicts itself, is halved. Between lines of one batch there is no order: of those that contradict each other\n' +
         'any may win, unless the predicate has a strategy that tells them apart; with --batch 1 each comes after the one before.\n' +
+        'Each line that loses within its batch keeps all that it contradicted there: of lines that say otherwise of one subject\n' +
+        'and period, twice as many in a batch make four times as much. Where there are many such, a small --batch (say 10)\n' +
+        'keeps the ledger small.\n' +
         'A line that was committed is passed over, also once it has ended.\n' +
         'Lines that wait since an import before are not put up again, and those of two imports\n' +
         'at once in the same batches are put up once.\n' +
