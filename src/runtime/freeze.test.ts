@@ -118,6 +118,22 @@ describe('whatever waits', () => {
     );
   });
 
+  test('what it touches is found out once, however often the chain is read on', () => {
+    const bind = vi.fn(desk.bind.bind(desk));
+    const counting = { ...desk, bind } as never;
+    const chain = new Chain('t');
+    for (let n = 0; n < 100; n++) chain.open.set(`${n}`, waiting(n, [`/mine/w${n}`], `w${n}`));
+    expect(frozenFor(chain, counting, anyone('w7'))).toMatchObject({ by: '7' });
+    const first = bind.mock.calls.length;
+    expect(first).toBeGreaterThan(100);
+    const again = chain.copy();
+    again.open.delete('7');
+    expect(frozenFor(again, counting, anyone('w7'))).toBeUndefined();
+    expect(frozenFor(again, counting, anyone('w8'))).toMatchObject({ by: '8' });
+    // Of those two intents.
+    expect(bind.mock.calls.length - first).toBe(2);
+  });
+
   test('nobody who proposes or approves has all of it gone through', () => {
     const chain = new Chain('t');
     const { open } = chain;

@@ -87,13 +87,33 @@ class Freezes implements OpenFollower {
 
   #placeFresh(): void {
     for (const [by, pending] of this.#fresh) {
-      const held = { ...freezeOf(this.domain, pending), by, pending, n: this.#count++ };
+      const held = { ...knownFreezeOf(this.domain, pending), by, pending, n: this.#count++ };
       this.#held.set(by, held);
       for (const pattern of held.frozen) this.#frozen.add(pattern, held);
       for (const pattern of held.changing) this.#changing.add(pattern, held);
       this.#fresh.delete(by);
     }
   }
+}
+
+/**
+ * By what waits, which stays as it is: who met other writers reads a chain on, and begins with all that is open in it each time.
+ * A domain is kept no longer than others keep it.
+ */
+const known: WeakMap<Domain, WeakMap<PendingPayload, Freeze>> = new WeakMap();
+
+function knownFreezeOf(domain: Domain, pending: PendingPayload): Freeze {
+  let ofDomain = known.get(domain);
+  if (ofDomain === undefined) {
+    ofDomain = new WeakMap();
+    known.set(domain, ofDomain);
+  }
+  let freeze = ofDomain.get(pending);
+  if (freeze === undefined) {
+    freeze = freezeOf(domain, pending);
+    ofDomain.set(pending, freeze);
+  }
+  return freeze;
 }
 
 const followed: WeakMap<Chain['open'], Freezes> = new WeakMap();
