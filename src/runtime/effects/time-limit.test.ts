@@ -214,6 +214,15 @@ describe('what is made in time', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  test('may be whatever can be waited for, as of another realm', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: it is one
+    const foreign = { then: () => undefined } as never as Promise<never>;
+    const over = new AbortController();
+    const made = inTime(over.signal, () => foreign);
+    over.abort(new Error('enough'));
+    await expect(made).rejects.toThrow('enough');
+  });
+
   test('is nobody’s when the signal came first, before or meanwhile', async () => {
     const over = new AbortController();
     const made = inTime(over.signal, never);

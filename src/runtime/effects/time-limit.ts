@@ -155,7 +155,7 @@ export function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
 /** What is made, or the signal's reason as soon as it is aborted; what is made later is nobody's. */
 export function inTime<T>(signal: AbortSignal, make: () => T | Promise<T>): T | Promise<T> {
   const made = make();
-  return made instanceof Promise ? until(signal, made) : made;
+  return isPromise(made) ? until(signal, made) : made;
 }
 
 async function until<T>(signal: AbortSignal, made: Promise<T>): Promise<T> {
