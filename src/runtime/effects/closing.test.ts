@@ -119,4 +119,23 @@ onEveryStore((stores) => {
     const closing = settledOf(trajectory.transaction(options, () => assize.close()));
     expect(await closing).toBe('closed');
   });
+
+  test('so it may with the first that it does, and what it calls after that is not called', async () => {
+    const { store, steps, sink, assize, trajectory } = await stage('keyed', ['reversible', 'externalised']);
+    steps.go();
+    // From here on a body begins with nothing to wait for before it.
+    await trajectory.transaction(options, (tx) => tx.propose(COUNT));
+    let closed: Promise<void> | undefined;
+    const closing = settledOf(
+      trajectory.transaction(options, async (tx) => {
+        closed = assize.close();
+        await tx.call('reversible.externalised', { what: 'late' }).catch(() => undefined);
+        tx.propose(COUNT);
+      }),
+    );
+    expect(await closing).toBe('closed');
+    await closed;
+    expect(sink.log).toEqual([]);
+    expect(await store.openEffects()).toEqual([]);
+  });
 });

@@ -76,8 +76,8 @@ export class Effects {
   #takingUp: Promise<void> | undefined;
   #reserved: Reserved = new Reserved();
   readonly #thrown = new Thrown();
-  /** Transactions that have begun here and are not over. */
-  readonly #attended = new Map<TimeLimit, Promise<unknown>>();
+  /** Transactions that begin here and are not over, and when each is. */
+  readonly #attended = new Map<TimeLimit, Promise<void>>();
   /** Aborted when what earlier processes have left is gone on with no further here. */
   readonly #leaving = new AbortController();
   #isClosed = false;
@@ -218,14 +218,22 @@ export class Effects {
       limit.end();
       throw closed();
     }
-    const made = make();
-    this.#attended.set(limit, made);
+    const { promise: isOver, resolve } = Promise.withResolvers<void>();
     const over = (): void => {
       this.#attended.delete(limit);
       limit.end();
+      resolve();
     };
-    made.then(over, over);
-    return made;
+    // Before it begins, which may be with a body, and that may close.
+    this.#attended.set(limit, isOver);
+    try {
+      const made = make();
+      made.then(over, over);
+      return made;
+    } catch (error) {
+      over();
+      throw error;
+    }
   }
 
   /**
@@ -236,7 +244,7 @@ export class Effects {
   async close(recover = true): Promise<void> {
     this.#isClosed = true;
     if (!recover) this.#leaving.abort(closed());
-    const stopping = [...this.#attended.values()].map((made) => made.catch(() => undefined));
+    const stopping = [...this.#attended.values()];
     for (const limit of this.#attended.keys()) limit.stop(closed());
     await Promise.all(stopping);
     const place = this.#place;
