@@ -2,7 +2,7 @@ import type { Claim } from '#effects';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../intent.ts';
 import { claimsFrom } from './claims.ts';
 
-/** What a transaction of tools may do, and how long. */
+/** What a transaction of tools may do, and how long: as it is said when it is asked for. */
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
   /**
    * The caller's own name of it, 1 to 512 characters: the same name again is the same transaction, whatever became of the process,
@@ -40,7 +40,7 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
 }
 
 /** A slip of the pen would be passed over, and a time limit with it. */
-const OPTIONS: ReadonlySet<string> = new Set<keyof TransactionOptions>([
+const OPTIONS: ReadonlySet<keyof TransactionOptions> = new Set([
   'deadlineMs',
   'epoch',
   'idleMs',
@@ -58,14 +58,26 @@ export const DEADLINE_MS = 300_000;
 export const RETRIES = 3;
 const NAME_MAX = 512;
 
-/** What it claims. @throws RuntimeError `bad_intent`; AuthorityError `bad_resource` */
-export function checkedClaims(options: TransactionOptions, body: unknown): Claim[] {
-  if (typeof options !== 'object' || options === null) throw badIntent('a transaction has options, with a writ');
+/** What is asked for, and what that claims. */
+interface Checked {
+  readonly options: TransactionOptions;
+  readonly claims: Claim[];
+}
+
+/**
+ * The options as they are now: who goes on with the same object for the next transaction changes nothing of this one.
+ * @throws RuntimeError `bad_intent`; AuthorityError `bad_resource`
+ */
+export function checkedOptions(given: TransactionOptions, body: unknown): Checked {
+  if (typeof given !== 'object' || given === null) throw badIntent('a transaction has options, with a writ');
   if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
   // Inherited ones too: they are read like own ones.
-  for (const option in options)
-    if (!OPTIONS.has(option))
+  for (const option in given)
+    if (!(OPTIONS as ReadonlySet<string>).has(option))
       throw badIntent(`a transaction has no option ${option}; there are ${[...OPTIONS].join(', ')}`);
+  const options = Object.fromEntries(
+    Array.from(OPTIONS, (option) => [option, given[option]]),
+  ) as never as TransactionOptions;
   const { name = 'none', deadlineMs = DEADLINE_MS, idleMs = DEADLINE_MS, retries = RETRIES } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - TRANSACTION_KEY.length)
     throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - TRANSACTION_KEY.length} characters`);
@@ -84,5 +96,5 @@ export function checkedClaims(options: TransactionOptions, body: unknown): Claim
     throw badIntent('a transaction has a writ, or the id of one that is known');
   if (typeof principal !== 'string') throw badIntent('a principal is a text');
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw badIntent('a signal is an AbortSignal');
-  return claimsFrom(options);
+  return { options, claims: claimsFrom(options) };
 }

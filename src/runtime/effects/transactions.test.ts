@@ -49,6 +49,25 @@ describe('a transaction', () => {
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
   });
 
+  test('has its options as they were when it was asked for, whatever their object is used for next', async () => {
+    const { trajectory, sink, all } = await stage();
+    const options: { -readonly [option in keyof TransactionOptions]: TransactionOptions[option] } = { ...all };
+    const made = ['a', 'b', 'c'].map((what) => {
+      options.name = what;
+      return trajectory.transaction(options, async (tx) => {
+        await tx.call('reversible.buffered', { what });
+        tx.propose({ ...COUNT, args: what });
+        return what;
+      });
+    });
+    options.writes = [];
+    options.principal = 'mallory';
+    options.writ = 'none';
+    expect(await Promise.all(made)).toMatchObject([{ value: 'a' }, { value: 'b' }, { value: 'c' }]);
+    expect(['a', 'b', 'c'].map((what) => sink.times('do', what))).toEqual([1, 1, 1]);
+    expect(trajectory.state()).toEqual({ done: { a: 1, b: 1, c: 1 } });
+  });
+
   test('is committed with an action, and with nothing else of a proposal that comes with it', async () => {
     const { store, trajectory } = await stage();
     const [alice, mallory] = [writFor('alice'), writFor('mallory')];

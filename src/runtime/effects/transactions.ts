@@ -17,7 +17,7 @@ import type { Begun, Held } from './held.ts';
 import type { Moved, Run } from './run.ts';
 import { isPromise, TimeLimit } from './time-limit.ts';
 import { Transaction } from './transaction.ts';
-import { checkedClaims, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
+import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
 import { causeOf, isCollision, isForTheLogToSay, isWorthAnother, notBegun, stopped } from './why-ended.ts';
 
 /** What became of a transaction. */
@@ -46,9 +46,9 @@ export class Transactions {
     this.#proposals = proposals;
   }
 
-  async run<T>(options: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
+  async run<T>(given: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
     const effects = this.#effects();
-    const claims = checkedClaims(options, body);
+    const { options, claims } = checkedOptions(given, body);
     const { retries = RETRIES } = options;
     const { random } = this.#writer.around;
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
