@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery, Reversibility, Sink } from '#effects';
 import type { Assize, Transaction } from '#runtime';
 import type { Store } from '#stores';
+import { asking } from '../../../tests/support/effects-ledger.ts';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { onEveryStore } from '../../../tests/support/stores.ts';
@@ -137,5 +138,61 @@ onEveryStore((stores) => {
     await closed;
     expect(sink.log).toEqual([]);
     expect(await store.openEffects()).toEqual([]);
+  });
+
+  describe('an approval of what has acted', () => {
+    const doctor = { principal: 'doc', method: 'test', override: true } as const;
+    const approvable = { action: 'count', role: 'counter', args: 'asked' } as const;
+
+    async function waitingForApproval() {
+      const store: Store = await stores.newPlace().open();
+      const sink = new OutsideSink('keyed');
+      let steps = new Steps();
+      const outside: Outside = { sink, steps: { step: () => steps.step() } as Steps };
+      const assize = runtimeOver(store, [asking], { tools: toolsOf(outside, ['reversible', 'externalised']) });
+      const trajectory = await assize.create(asking, { trajectoryId: 't' });
+      const { ruling } = await trajectory.transaction(options, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'asked' });
+        tx.propose(approvable);
+      });
+      if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
+      const approve = (): Promise<unknown> => settledOf(trajectory.approve(ruling.pending, doctor));
+      const before = sink.log.length;
+      const done = () => sink.log.slice(before).map(({ did }) => did);
+      return { store, assize, trajectory, approve, done, goSlow: (slow: Steps) => (steps = slow) };
+    }
+
+    test('is waited for while it calls that again, and undone', async () => {
+      const { store, assize, approve, done, goSlow } = await waitingForApproval();
+      const slow = new Slow();
+      goSlow(slow);
+      const approved = approve();
+      await slow.called;
+      let isClosed = false;
+      const closed = assize.close().then(() => (isClosed = true));
+      await turns();
+      expect([isClosed, done()]).toEqual([false, []]);
+      slow.go();
+      await closed;
+      expect(await approved).toBe('closed');
+      expect(done()).toEqual(['do', 'undo']);
+      expect(await store.openEffects()).toEqual([]);
+    });
+
+    test('does not go on when those end whom it has waited for', async () => {
+      const { store, assize, trajectory, approve, done } = await waitingForApproval();
+      const { promise: never } = Promise.withResolvers<void>();
+      const older = settledOf(trajectory.transaction(options, () => never));
+      await turns();
+      const approved = approve();
+      await turns();
+      await assize.close();
+      expect(await Promise.all([older, approved])).toEqual(['closed', 'closed']);
+      await turns();
+      expect(done()).toEqual([]);
+      expect(await store.openEffects()).toEqual([]);
+      // Nobody has called anything for it, so that it may still be approved.
+      expect((await store.entries('t')).map(({ kind }) => kind).at(-1)).not.toBe('commit');
+    });
   });
 });

@@ -19,6 +19,7 @@ import { hasOnFailure } from './failure.ts';
 import type { Held } from './held.ts';
 import { undoCostOf } from './reserved.ts';
 import type { Run } from './run.ts';
+import { TimeLimit } from './time-limit.ts';
 import { causeOf, isForTheLogToSay } from './why-ended.ts';
 
 /** What waits with a proposal that was put up for approval, as what its commit will bring. */
@@ -39,14 +40,43 @@ export interface TakenUp {
   drop(error?: unknown): Promise<void>;
 }
 
-/** Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). */
+/**
+ * Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). Who closes has it stop, as any
+ * attempt, and waits until it was `committed` or dropped.
+ * @throws RuntimeError `closed`
+ */
 export async function takeUp(
   effects: Effects,
   trajectoryId: string,
   domain: Domain,
   pending: PendingPayload,
 ): Promise<TakenUp> {
-  const held = await effects.held();
+  // Who approves waits as long as it takes: what it waits for has limits of its own.
+  const limit = new TimeLimit(Number.POSITIVE_INFINITY);
+  const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
+  void effects.attend(limit, () => isOver);
+  try {
+    return await begun(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
+  } catch (error) {
+    over();
+    throw error;
+  }
+}
+
+/** Of an attempt that is begun for an approval: aborted when it is to stop, and to be called when it is over. */
+interface Attended {
+  readonly signal: AbortSignal;
+  readonly over: () => void;
+}
+
+async function begun(
+  effects: Effects,
+  trajectoryId: string,
+  domain: Domain,
+  pending: PendingPayload,
+  { signal, over }: Attended,
+): Promise<TakenUp> {
+  const held = await effects.held(signal);
   const { proposal } = pending;
   const prepared = await Promise.all(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
@@ -63,8 +93,9 @@ export async function takeUp(
   const { run, work } = await held.begin(trajectoryId, claims, body, true);
   run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
   try {
-    await held.enter(work);
-    for (const each of prepared) await each.checkNames();
+    await held.enter(work, undefined, signal);
+    for (const each of prepared) await each.checkNames(signal);
+    signal.throwIfAborted();
   } catch (error) {
     held.drop(work);
     throw error;
@@ -92,6 +123,7 @@ export async function takeUp(
       }
       while (called < acted.length) {
         if (failure !== undefined) throw failure;
+        signal.throwIfAborted();
         check();
         try {
           await callAgain(run, acted[called]!);
@@ -101,15 +133,24 @@ export async function takeUp(
         }
         called++;
       }
+      signal.throwIfAborted();
     },
     committed: async (entry) => {
-      run.committed(entry, planned);
-      await held.finish(run);
+      try {
+        run.committed(entry, planned);
+        await held.finish(run);
+      } finally {
+        over();
+      }
     },
     drop: async (error) => {
-      if (isForTheLogToSay(error)) await effects.beginAnew(held, error);
-      else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
-      else held.drop(work);
+      try {
+        if (isForTheLogToSay(error)) await effects.beginAnew(held, error);
+        else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
+        else held.drop(work);
+      } finally {
+        over();
+      }
     },
   };
 }
@@ -140,7 +181,7 @@ function otherwise(tool: string, why: string, cause?: unknown): KernelError {
 /** A call that waits, read back. */
 interface PutUp extends Prepared {
   readonly claims: Claim[];
-  readonly checkNames: () => Promise<void>;
+  readonly checkNames: (signal: AbortSignal) => Promise<void>;
   readonly cost: Cost;
   /** What it had answered, where it had acted at once. */
   readonly answer: Json | undefined;
@@ -169,7 +210,7 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
     blobs: [],
     // As they were authorised: who approves has not seen what would be touched under other names by now.
     claims: claimsOf(value),
-    checkNames: () => held.names.checkStill(tool, value.input, claimsOf(value)),
+    checkNames: (signal) => held.names.checkStill(tool, value.input, claimsOf(value), signal),
     cost: value.cost,
     answer: value.answer,
     told: value.told,
