@@ -302,7 +302,8 @@ export class Assize {
    *
    * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`,
    * `tenure_lost`, after which it can be done again; RuntimeError `bad_option` where there are no tools (an empty list will
-   * do, as long as none has to be called); ArgumentError `bad_argument`; the signal's reason
+   * do, as long as none has to be called), `closed` when this runtime is closed before it is begun; ArgumentError `bad_argument`; the
+   * signal's reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);

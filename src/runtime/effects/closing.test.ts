@@ -140,6 +140,33 @@ onEveryStore((stores) => {
     expect(await store.openEffects()).toEqual([]);
   });
 
+  test('a decision that was asked for before, and has not begun, is not taken', async () => {
+    const store: Store = await stores.newPlace().open();
+    const sink = new OutsideSink('blind');
+    let isDead = true;
+    const fault = () => (isDead ? 'lose_before' : 'none');
+    const tools = toolsOf({ sink, steps: new Steps(), fault }, ['irreversible', 'buffered']);
+    const runtime = () => runtimeOver(store, [tally], { tools });
+    const assize = runtime();
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const { effects } = await trajectory.transaction(options, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'a' });
+      tx.propose(COUNT);
+    });
+    expect(effects).toBe('person');
+    isDead = false;
+    const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'nothing came', confirm: true } as const;
+    const decided = settledOf(assize.resolveEffect(decision));
+    await assize.close();
+    expect(await decided).toBe('closed');
+    await turns();
+    expect(sink.log).toEqual([]);
+    const next = runtime();
+    expect(await next.resolveEffect(decision)).toMatchObject({ phase: 'applied', transaction: 'settled' });
+    await next.close();
+    expect(sink.times('do', 'a')).toBe(1);
+  });
+
   describe('an approval of what has acted', () => {
     const doctor = { principal: 'doc', method: 'test', override: true } as const;
     const approvable = { action: 'count', role: 'counter', args: 'asked' } as const;

@@ -183,7 +183,7 @@ export class Effects {
     this.#place = undefined;
     // Nothing is at work here any more: what is left is whoever's has the place next.
     this.#reserved = new Reserved();
-    await held.close();
+    await held.close(closed());
   }
 
   /** Without a person, and with the tools that are here. */
@@ -251,7 +251,7 @@ export class Effects {
     this.#place = undefined;
     place?.giveUp(closed());
     await place?.settled();
-    await place?.made?.close();
+    await place?.made?.close(closed());
     await this.#takingUp;
   }
 

@@ -78,6 +78,8 @@ export class Held {
   readonly #lacking = new Map<number, number>();
   readonly #failures: RecoveryFailures;
   #isClosing = false;
+  /** Why nothing is taken up or decided any more, once it is closed. */
+  #closed: Error | undefined;
 
   constructor(
     place: Place,
@@ -271,10 +273,12 @@ export class Held {
    * Takes down what a person decided, and goes on with the transaction. What it kept is free as far as nothing of it is left there.
    * Those about one transaction are one after the other.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`; why what was left is
-   * gone on with no further, with nothing taken down
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`; why it was closed, or
+   * what was left is gone on with no further, with nothing taken down
    */
-  resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
+  async resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
+    // Nobody would wait for it.
+    if (this.#closed !== undefined) throw this.#closed;
     const { epoch } = resolution;
     const made = (this.#resolving.get(epoch) ?? Promise.resolve()).then(() => this.#resolve(resolution));
     const done = made.then(
@@ -361,9 +365,10 @@ export class Held {
    * When everything that was left was seen to, as far as this process can: also what others have left that still work. `only`: of those
    * that wait, who may be many, that one alone.
    *
-   * @throws why it is gone on with no further
+   * @throws why it was closed, or is gone on with no further
    */
   async recovered(only?: number): Promise<void> {
+    if (this.#closed !== undefined) throw this.#closed;
     const left = only === undefined ? this.coordination.left() : [only];
     await Promise.all(left.map((epoch) => this.#lookAtLeft(epoch)));
     await Promise.all(this.#underWay);
@@ -376,7 +381,9 @@ export class Held {
     await this.told();
   }
 
-  async close(): Promise<void> {
+  /** `why`: told to who would decide something, or take it up, from now on. */
+  async close(why: Error): Promise<void> {
+    this.#closed = why;
     this.#stopWaiting();
     await this.seenTo();
     await this.coordination.close();
