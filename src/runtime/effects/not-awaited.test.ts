@@ -245,3 +245,26 @@ test.each(SEEN)('what was refused and is seen, %s, leaves the transaction be', a
   expect(unhandled).toEqual([]);
   expect(await stands()).toEqual(['a', '1']);
 });
+
+const AGAIN: readonly [name: string, again: (tx: Transaction) => Promise<unknown>][] = [
+  ['a tool that there is none', (tx) => tx.call('nope', {})],
+  ['what it has not claimed', (tx) => tx.call('reversible.externalised', { what: 'a', at: '../else' })],
+  ['what is given up twice', (tx) => tx.release({ reads: ['test:nowhere'] })],
+  ['a part that fails', (tx) => tx.nested(() => Promise.reject(new Error('no')))],
+];
+
+test.each(AGAIN)('who tries %s again and again keeps nothing else from coming', async (_, again) => {
+  const { trajectory, options, stands } = await stage();
+  let tries = 0;
+  const { ruling } = await trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {
+    let hasCome = false;
+    setImmediate(() => {
+      hasCome = true;
+    });
+    for (; !hasCome && tries < 1_000; tries++) await again(tx).catch(() => undefined);
+    tx.propose(COUNT);
+  });
+  expect(ruling.ruling).toBe('committed');
+  expect(tries).toBeLessThan(1_000);
+  expect(await stands()).toEqual(['1']);
+});

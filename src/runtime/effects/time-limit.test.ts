@@ -173,6 +173,21 @@ describe('what is attended', () => {
     await expect(made).rejects.toThrow('late: It took 100 ms');
   });
 
+  test('is over by it as soon as something is heard, where no timer could tell', async () => {
+    const limit = new TimeLimit(100);
+    limit.attend(50);
+    const made = limit.bound(never, late);
+    // As for a body that calls again and again, and lets nothing else come.
+    vi.clearAllTimers();
+    vi.advanceTimersByTime(99);
+    limit.heard();
+    expect(limit.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    limit.heard();
+    expect(limit.signal.aborted).toBe(true);
+    await expect(made).rejects.toThrow('late: It took 100 ms');
+  });
+
   test('is not silent while it waits for others, one inside of another', () => {
     const limit = new TimeLimit(1_000);
     limit.attend(50);

@@ -89,9 +89,10 @@ export class TimeLimit {
     this.#idleMs = Number.POSITIVE_INFINITY;
   }
 
-  /** It goes on. */
+  /** It goes on; where its time is over by now, and no timer has come to tell that, it is over. */
   heard(): void {
     this.#heard = performance.now();
+    if (this.#heard - this.#begun >= this.#ms && !this.signal.aborted) this.#expire(this.#ms);
   }
 
   /** It waits for others, who have limits of their own, until `goesOn`: that is not its silence. */

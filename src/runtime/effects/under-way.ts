@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EffectError } from '#effects';
 import { AskedPromise } from './asked-promise.ts';
 import type { TimeLimit } from './time-limit.ts';
@@ -40,7 +41,7 @@ export class UnderWay {
     }
   }
 
-  /** What may be refused, until somebody has seen that. */
+  /** What may be refused, until somebody has seen that. A refusal comes in another turn of the event loop. */
   asked<T>(what: string, make: () => Promise<T>): Promise<T> {
     const begun: Begun = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
@@ -62,6 +63,8 @@ export class UnderWay {
     } catch (error) {
       begun.failed = { error };
       if (isSeen(begun)) this.#begun.delete(begun);
+      // Or a body that tries it again until it is done would never let anything else come, its deadline neither.
+      await nextTurn();
       throw error;
     } finally {
       this.#limit.heard();
