@@ -140,6 +140,20 @@ onEveryStore((stores) => {
     expect(await store.openEffects()).toEqual([]);
   });
 
+  test('who closes once more waits as long as the first', async () => {
+    const { store, steps, assize, transact } = await stage('keyed', ['irreversible', 'buffered']);
+    const made = transact('for good');
+    await steps.called;
+    const first = assize.close();
+    let left: unknown;
+    const second = assize.close().then(async () => (left = await store.openEffects()));
+    await turns();
+    steps.go();
+    await second;
+    expect(left).toEqual([]);
+    await Promise.all([first, made]);
+  });
+
   test('a decision that was asked for before, and has not begun, is not taken', async () => {
     const store: Store = await stores.newPlace().open();
     const sink = new OutsideSink('blind');

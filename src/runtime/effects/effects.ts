@@ -81,6 +81,7 @@ export class Effects {
   /** Aborted when what earlier processes have left is gone on with no further here. */
   readonly #leaving = new AbortController();
   #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   /** @throws EffectError `invalid_tool` for two of one name, or that don't go together, `bad_resolver`; CopyError `other_copy` */
   constructor(options: EffectsOptions) {
@@ -241,9 +242,15 @@ export class Effects {
    * the tenure up; who waits for that waits no longer. What earlier processes have left is not waited for where it is not to be recovered:
    * it is gone on with to the end of the step that it is at, and then left again.
    */
-  async close(recover = true): Promise<void> {
+  close(recover = true): Promise<void> {
     this.#isClosed = true;
     if (!recover) this.#leaving.abort(closed());
+    // Who closes once more has no less to wait for.
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const stopping = [...this.#attended.values()];
     for (const limit of this.#attended.keys()) limit.stop(closed());
     await Promise.all(stopping);
