@@ -160,7 +160,7 @@ export class Calls {
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
       // Asked after a compensation, what has happened stands still.
       if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
-      else if (said.happened) this.answered(n, said.result);
+      else if (said.happened) this.answered(n, said.result ?? null);
       else this.#absent(n);
     } catch (error) {
       // Nobody was told anything: as if the answer was lost, and asked again.
