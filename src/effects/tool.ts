@@ -115,7 +115,7 @@ export interface Tool {
   readonly spec: ToolSpec<any>;
   /** Undefined for a tool that only reads. */
   readonly class: EffectClass | undefined;
-  /** The input as it is recorded: parsed, and a copy. Each call of the tool gets one of its own. @throws EffectError `bad_input` */
+  /** The input as it is recorded: parsed, and a copy. Each function of the declaration gets one of its own. @throws EffectError `bad_input` */
   parse(input: unknown): Json;
   /** What a call touches. @throws EffectError `bad_input` for an input whose scopes can't be read */
   claims(input: Json): readonly Claim[];
@@ -337,7 +337,7 @@ function scopesTold(
 ): readonly string[] {
   let told: readonly string[];
   try {
-    told = scopes(input);
+    told = scopes(copyJson(input));
   } catch (error) {
     throw threw(name, `its ${member} can’t be told`, error);
   }

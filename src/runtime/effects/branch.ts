@@ -6,6 +6,7 @@ import { sum, type ToolUse, toolObservation } from './acting.ts';
 import type { Attempt } from './attempt.ts';
 import type { Prepared } from './called.ts';
 import { Guesses } from './guesses.ts';
+import { costTold } from './reserved.ts';
 
 /** What a transaction commits with: an action of the domain. */
 export interface TransactionIntent {
@@ -190,6 +191,7 @@ function frozen(value: Json): Json {
   return Object.freeze(value);
 }
 
-export function costOf(tool: Tool, input: Json): Cost {
-  return tool.spec.cost?.(input as never) ?? {};
+/** What a call costs. @throws AuthorityError `bad_amount` */
+export function costOf({ name, spec }: Tool, input: Json): Cost {
+  return spec.cost === undefined ? {} : costTold(name, 'cost', spec.cost(copyJson(input) as never));
 }

@@ -134,6 +134,36 @@ test('what a transaction has reserved is free for its own commit', async () => {
   expect(await made.left()).toBe(0);
 });
 
+test.each([
+  ['less than nothing', () => ({ usd: -1 })],
+  ['a part of one', () => ({ usd: 0.5 })],
+  ['what is no number', () => ({ usd: Number.NaN })],
+  ['a text', () => ({ usd: '2' })],
+  ['nothing of a unit', () => ({ usd: null })],
+  ['a promise', async () => ({ usd: 2 })],
+  ['one that fails', () => Promise.reject(new Error('later'))],
+])('what is no cost is refused at the call, by the name of its tool: %s', async (_, cost: () => unknown) => {
+  const store = new MemoryStore();
+  const writ = budgeted(20);
+  const spec = { input: z.strictObject({}), execute: () => null, cost: cost as never } as const;
+  const sort = { ...new Bank().charge.class!, delivery: 'buffered' } as const;
+  const tools = [
+    declareTool({ ...spec, name: 'looks', class: 'read', reads: ['bank:a'] }),
+    declareTool({ ...spec, name: 'acts', class: sort, writes: ['bank:a'], uncompensated: 'it is nothing' }),
+  ];
+  const assize = runtimeOver(store, [costly], { tools });
+  const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
+  const { ruling } = await trajectory.transaction({ writ, writes: ['bank:a'] }, async (tx) => {
+    for (const { name } of tools) {
+      const refused = tx.call(name, {});
+      await expect(refused).rejects.toMatchObject({ code: 'bad_amount', message: expect.stringContaining(name) });
+    }
+    tx.propose({ action: 'count', role: 'counter', args: 'a' });
+  });
+  if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
+  expect(JSON.parse(ruling.entry.payload)).toMatchObject({ budget_cost: { usd: 1 }, delta: { effects: [] } });
+});
+
 test('what can be undone at a cost that it does not say needs what it costs itself', async () => {
   const [bank, store, writ] = [new Bank(), new MemoryStore(), budgeted(3)];
   const { undoCost: _, ...spec } = bank.charge.spec;

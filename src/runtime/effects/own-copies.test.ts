@@ -144,6 +144,27 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
       ...common,
     }),
     declareTool({
+      name: 'dear',
+      class: { ...class_, reversibility: 'with_cost', delivery: 'externalised' },
+      writes: (of) => {
+        note('where', of);
+        return ['test:dear'];
+      },
+      cost: (of) => {
+        note('cost', of);
+        return { calls: 0 };
+      },
+      undoCost: (of) => {
+        note('undo cost', of);
+        return { calls: 0 };
+      },
+      execute: (of) => {
+        note('dear', of);
+        return null;
+      },
+      ...common,
+    }),
+    declareTool({
       name: 'asked',
       class: { sink: 'queryable', reversibility: 'reversible', delivery: 'externalised' },
       writes: ['test:{at}'],
@@ -235,7 +256,7 @@ async function look(tx: Transaction, change: Change): Promise<void> {
 }
 
 async function work(tx: Transaction, change: Change): Promise<void> {
-  for (const name of ['later', 'look', 'act', 'asked', 'held', 'held', 'seen', 'look']) {
+  for (const name of ['later', 'look', 'act', 'dear', 'asked', 'held', 'held', 'seen', 'look']) {
     const of = at(name);
     const told = tx.call(name, of);
     change(of);

@@ -1,8 +1,9 @@
-import { costItems, type Reservation } from '#authority';
-import { ChurnMap, type Json } from '#canon';
+import { type Amounts, AuthorityError, costItems, type Reservation } from '#authority';
+import { ChurnMap, copyJson, isAssizeError, type Json } from '#canon';
 import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
 import { openTransactions } from './open-transactions.ts';
+import { isPromise } from './time-limit.ts';
 
 /** A transaction whose effects may cost something to undo. */
 export interface Reserving {
@@ -120,10 +121,30 @@ export async function reservedInLog(store: EffectStore, trajectory: string): Pro
 }
 
 /** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
-export function undoCostOf({ spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
+export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};
-  const items = costItems(spec.undoCost(input as never));
+  const items = costItems(costTold(name, 'undoCost', spec.undoCost(copyJson(input) as never)));
   return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
+}
+
+/**
+ * What a tool has told of its costs; nothing is told by one that costs nothing. A promise has no units, and would be none for good.
+ * @throws AuthorityError `bad_amount`, naming the tool
+ */
+export function costTold(tool: string, member: 'cost' | 'undoCost', told: Amounts | undefined): Amounts {
+  const cost = told ?? {};
+  const refused = (why: string): AuthorityError =>
+    new AuthorityError('bad_amount', `The ${member} of ${tool} can’t be counted: ${why}`, { evidence: { tool } });
+  if (isPromise(cost)) {
+    cost.then(undefined, () => undefined);
+    throw refused('it is a promise; tell it at once.');
+  }
+  try {
+    costItems(cost);
+    return cost;
+  } catch (error) {
+    throw isAssizeError(error, 'bad_amount') ? refused(error.message) : error;
+  }
 }
 
 const NOTHING: readonly Reservation[] = Object.freeze([]);
