@@ -75,9 +75,8 @@ export function checkedOptions(given: TransactionOptions, body: unknown): Checke
   for (const option in given)
     if (!(OPTIONS as ReadonlySet<string>).has(option))
       throw badIntent(`a transaction has no option ${option}; there are ${[...OPTIONS].join(', ')}`);
-  const options = Object.fromEntries(
-    Array.from(OPTIONS, (option) => [option, given[option]]),
-  ) as never as TransactionOptions;
+  const options = {} as { [option: string]: unknown } & TransactionOptions;
+  for (const option of OPTIONS) if (given[option] !== undefined) options[option as string] = given[option];
   const { name = 'none', deadlineMs = DEADLINE_MS, idleMs = DEADLINE_MS, retries = RETRIES } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - TRANSACTION_KEY.length)
     throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - TRANSACTION_KEY.length} characters`);
