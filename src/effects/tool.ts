@@ -341,7 +341,11 @@ function scopesTold(
   } catch (error) {
     throw threw(name, `its ${member} can’t be told`, error);
   }
-  if (!Array.isArray(told)) throw badInput(name, `its ${member} are no list`);
+  if (!Array.isArray(told)) {
+    // Where it is a promise that fails, nobody else hears of that, and the process would end by it.
+    void (async () => told)().catch(() => undefined);
+    throw badInput(name, `its ${member} are no list`);
+  }
   if (member === 'writes' && told.length === 0) throw badInput(name, 'it would write, and does not say where');
   return told;
 }

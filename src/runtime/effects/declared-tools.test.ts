@@ -6,6 +6,7 @@ import { tally } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
+import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
 test('what is given as a tool has to be one', () => {
   const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
@@ -124,4 +125,17 @@ test.each<[string, object, string]>([
     tx.propose(COUNT);
   });
   expect([ruling.ruling, calls]).toEqual(['committed', 0]);
+});
+
+test('scopes that fail later end no process', async () => {
+  const later = () => Promise.reject(new Error('later'));
+  const tool = declareTool({ name: 'x.y', input: z.string(), class: 'read', reads: later as never, execute: () => 1 });
+  const { trajectory, all } = await stage({ tools: [tool] });
+  const unhandled = await unhandledIn(() =>
+    trajectory.transaction(all, async (tx) => {
+      await expect(tx.call('x.y', 'a')).rejects.toMatchObject({ code: 'bad_input' });
+      tx.propose(COUNT);
+    }),
+  );
+  expect(unhandled).toEqual([]);
 });
