@@ -159,12 +159,15 @@ export class Claims {
 
   /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; what `goesOn` throws */
   expand(more: Scoped, goesOn: GoesOn): Promise<void> {
-    return this.#inOrder(() => this.#expand(more, goesOn));
+    goesOn();
+    // As they are now, and not when its turn comes.
+    const asked = claimsOfScoped('expand', more);
+    return this.#inOrder(() => this.#expand(asked, goesOn));
   }
 
-  async #expand(more: Scoped, goesOn: GoesOn): Promise<void> {
+  async #expand(asked: readonly Claim[], goesOn: GoesOn): Promise<void> {
     goesOn();
-    const claims = await this.#held.names.of(claimsOfScoped('expand', more), this.#options.signal);
+    const claims = await this.#held.names.of(asked, this.#options.signal);
     goesOn();
     this.#options.claimed.push(...claims);
     const stale = this.#run && (await this.#held.expand(this.#run, this.#work, claims));
@@ -181,7 +184,9 @@ export class Claims {
 
   /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; what `goesOn` throws */
   async release(less: Scoped, goesOn: GoesOn): Promise<void> {
-    const { claims, read } = await this.#inOrder(() => this.#givenUp(less, goesOn));
+    goesOn();
+    const asked = claimsOfScoped('release', less);
+    const { claims, read } = await this.#inOrder(() => this.#givenUp(asked, goesOn));
     if (this.#run === undefined) return;
     await Promise.all(read);
     // A branch that has asked for it may have ended: it is given up all the same.
@@ -190,9 +195,9 @@ export class Claims {
   }
 
   /** Nothing that is judged from then on rests on it, but on the rest. */
-  async #givenUp(less: Scoped, goesOn: GoesOn): Promise<GivenUp> {
+  async #givenUp(asked: readonly Claim[], goesOn: GoesOn): Promise<GivenUp> {
     goesOn();
-    const claims = await this.#held.names.of(claimsOfScoped('release', less), this.#options.signal);
+    const claims = await this.#held.names.of(asked, this.#options.signal);
     goesOn();
     const kept = this.#kept;
     const taken: Claim[] = [];

@@ -380,3 +380,22 @@ test('what waits for a claim of which nobody hears ends with its deadline', asyn
   );
   await expect(made).rejects.toMatchObject({ code: 'deadline' });
 });
+
+test('what is claimed and given up is what was said then, whatever its list is used for next', async () => {
+  const { run } = await stage();
+  const has: string[] = [];
+  await run(PLACE.writes, async (tx) => {
+    const writes = ['test:a'];
+    const changes = [tx.expand({ writes })];
+    for (const next of ['test:b', 'test:c']) {
+      writes[0] = next;
+      changes.push(tx.expand({ writes }));
+    }
+    writes[0] = 'test:b';
+    changes.push(tx.release({ writes }));
+    writes[0] = 'test:nowhere';
+    await Promise.all(changes);
+    has.push(...tx.claims.map(({ scope }) => scope.text).sort());
+  });
+  expect(has).toEqual(['test:a', 'test:c', 'test:r']);
+});
