@@ -337,6 +337,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): EffectErro
 }
 
 function retriesOf(options: { readonly retries?: number }): number {
+  if (typeof options !== 'object' || options === null) throw badIntent('options of nested are an object');
   for (const option in options) if (option !== 'retries') throw badIntent(`nested has no option ${option}`);
   const { retries = 0 } = options;
   if (Number.isSafeInteger(retries) && retries >= 0) return retries;

@@ -256,6 +256,8 @@ describe('a transaction', () => {
       [(tx: any) => tx.expand({ writes: 'test:r' }), 'lists of scopes'],
       [(tx: any) => tx.nested(() => 1, { retry: 2 }), 'no option retry'],
       [(tx: any) => tx.nested(() => 1, { retries: -1 }), 'a whole number'],
+      [(tx: any) => tx.nested(() => 1, null), 'an object'],
+      [(tx: any) => tx.nested(() => 1, 2), 'an object'],
       [(tx: any) => tx.speculate([() => 1], () => '0'), 'the place of a branch'],
     ] as const)
       await expect(within(slip)).rejects.toMatchObject({ code: 'bad_intent', message: expect.stringContaining(says) });
