@@ -140,6 +140,30 @@ onEveryStore((stores) => {
     expect(await store.openEffects()).toEqual([]);
   });
 
+  test('who closes once more, where that failed, closes the rest', async () => {
+    const { store, steps, assize, transact } = await stage('keyed', ['reversible', 'externalised']);
+    let fails = true;
+    type Taken = { release(): Promise<void> };
+    const failing = (take: (asked: never) => Promise<Taken>) => async (asked: never) => {
+      const taken = await take(asked);
+      const release = async (): Promise<void> => {
+        await taken.release();
+        if (fails) throw new Error('the line was dead');
+      };
+      return { ...taken, release };
+    };
+    const ports = store as unknown as Record<string, ((asked: never) => Promise<Taken>) | undefined>;
+    for (const take of ['holdEffects', 'shareEffects']) {
+      const below = ports[take];
+      if (below !== undefined) ports[take] = failing(below.bind(store));
+    }
+    steps.go();
+    await transact('done');
+    await expect(assize.close()).rejects.toThrow('the line was dead');
+    fails = false;
+    await assize.close();
+  });
+
   test('who closes once more waits as long as the first', async () => {
     const { store, steps, assize, transact } = await stage('keyed', ['irreversible', 'buffered']);
     const made = transact('for good');

@@ -245,8 +245,10 @@ export class Effects {
   close(recover = true): Promise<void> {
     this.#isClosed = true;
     if (!recover) this.#leaving.abort(closed());
-    // Who closes once more has no less to wait for.
-    this.#closing ??= this.#close();
+    // Who closes once more has no less to wait for; where that failed, they go on with what is left of it.
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = undefined;
+    });
     return this.#closing;
   }
 
