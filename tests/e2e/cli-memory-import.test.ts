@@ -275,4 +275,26 @@ test('one of which only a part was imported into a store that has facts says tha
   expect(await assize(...recall)).toMatchObject(incomplete);
   expect(await assize('memory', 'rebuild', '--keep', ...store)).toMatchObject({ code: 1 });
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
+
+  // Of one that is refused in the middle of what is written at once, some has come all the same.
+  const apart = await openStore('memory:');
+  const others = runtimeOver(apart, [clinic]);
+  const writ = writFor('nurse');
+  for (const trajectoryId of ['new', 'few']) {
+    const trajectory = await others.create(clinic, { trajectoryId, writs: [writ] });
+    await trajectory.memory({ space: 'new', writ }).assert({ subject: trajectoryId, predicate: 'drug', object: 'x' });
+  }
+  await integrateLog(apart);
+  let said = '';
+  for await (const line of exportLines(apart)) said += line;
+  writeFileSync(join(here.folder, 'apart.jsonl'), said);
+  const refused = await assize('import', 'apart.jsonl', ...store);
+  expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/no facts are made.*\n.*another entry at few/) });
+  expect(await assize(...recall)).toMatchObject(incomplete);
+  expect(await assize('memory', 'rebuild', '--keep', ...store)).toMatchObject({ code: 1 });
+
+  // One that brings nothing leaves them as they are, wherever it ends.
+  const nothing = await assize('import', 'part.jsonl', ...store);
+  expect(nothing.err).toMatch(/^assize: [^\n]* its end is missing/);
+  expect(await assize(...recall)).toMatchObject({ code: 0 });
 });

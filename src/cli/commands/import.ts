@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../file-faults.ts';
+import { areIncomplete } from '../incomplete-facts.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
@@ -43,25 +44,21 @@ export function importCommand(program: Command): void {
         // What is no export leaves no store behind.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
         return session.withStore('create', async (store) => {
-          let believing = 0;
           const checked = async () => {
             const done = await importLines(store, lines, {
               erase,
               awaitsFacts: true,
               ...(mark && { cameBefore: madeElsewhere(store) }),
-              onProgress: (entries, beliefs) => {
-                believing = beliefs;
-                session.progress.report('entries imported', entries);
-              },
+              onProgress: (entries) => session.progress.report('entries imported', entries),
             });
             const reports = await verifyStore(store, {
               onProgress: (at, total) => session.progress.report('verifying entries', at, total),
             });
             return { done, reports };
           };
-          const { done, reports } = await checked().catch((error: unknown) => {
+          const { done, reports } = await checked().catch(async (error: unknown) => {
             session.progress.end();
-            if (believing > 0)
+            if (await areIncomplete(store))
               note(
                 'What was imported until then says what is believed, and no facts are made of it yet, so that they are incomplete; import again, or do it with assize memory rebuild.',
               );

@@ -1,9 +1,10 @@
-import { isAssizeError, type Store } from 'assize';
+import { isAssizeError } from 'assize';
 import { checkMemory, type MemoryReport, rebuildMemory } from 'assize/runtime';
 import { type Command, Option } from 'commander';
 import { counted } from '../../counted.ts';
 import { EXIT, note } from '../../errors.ts';
 import { shortFact } from '../../fact-text.ts';
+import { areIncomplete } from '../../incomplete-facts.ts';
 import { withSharedOptions } from '../../options.ts';
 import { dim, green, line, red } from '../../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../../session.ts';
@@ -63,16 +64,6 @@ export function rebuild(command: Command): void {
             }),
       ),
     );
-}
-
-async function areIncomplete(store: Store): Promise<boolean> {
-  try {
-    await store.spaces();
-    return false;
-  } catch (error) {
-    if (!isAssizeError(error, 'store_facts_incomplete')) throw error;
-    return true;
-  }
 }
 
 function checked(session: Session): Promise<number> {
