@@ -1,6 +1,7 @@
 /** `assize memory import`: many lines at once. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, splitLines } from '#ledger';
@@ -219,19 +220,20 @@ test('an export of which only a part was imported is told by how much, and nobod
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
 });
 
+async function exported(trajectoryId: string, facts: number, space = trajectoryId): Promise<string> {
+  const store = await openStore('memory:');
+  const writ = writFor('nurse');
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] });
+  const memory = trajectory.memory({ space, writ });
+  for (let n = 0; n < facts; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
+  await integrateLog(store);
+  let lines = '';
+  for await (const line of exportLines(store)) lines += line;
+  await store.close();
+  return lines;
+}
+
 test('one of which only a part was imported into a store that has facts says that none were made of that part', async () => {
-  const exported = async (trajectoryId: string, facts: number, space = trajectoryId): Promise<string> => {
-    const store = await openStore('memory:');
-    const writ = writFor('nurse');
-    const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] });
-    const memory = trajectory.memory({ space, writ });
-    for (let n = 0; n < facts; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
-    await integrateLog(store);
-    let lines = '';
-    for await (const line of exportLines(store)) lines += line;
-    await store.close();
-    return lines;
-  };
   const lines = await exported('many', 510);
   writeFileSync(join(here.folder, 'few.jsonl'), await exported('few', 1));
   writeFileSync(join(here.folder, 'part.jsonl'), lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1));
@@ -297,4 +299,27 @@ test('one of which only a part was imported into a store that has facts says tha
   const nothing = await assize('import', 'part.jsonl', ...store);
   expect(nothing.err).toMatch(/^assize: [^\n]* its end is missing/);
   expect(await assize(...recall)).toMatchObject({ code: 0 });
+});
+
+test('one that does not verify leaves facts incomplete that an import before has, which was cut off', async () => {
+  const path = join(here.folder, 'unverified.db');
+  const store = ['--store', `sqlite:${path}`];
+  writeFileSync(join(here.folder, 'few.jsonl'), await exported('few', 3));
+  writeFileSync(join(here.folder, 'more.jsonl'), await exported('more', 1));
+  expect(await assize('import', 'few.jsonl', ...store)).toMatchObject({ code: 0 });
+  const ended = await openStore(`sqlite:${path}`);
+  await importLines(ended, splitLines(Readable.from([Buffer.from(await exported('lost', 1))])), { awaitsFacts: true });
+  await ended.close();
+  const db = new DatabaseSync(path);
+  db.exec(`UPDATE entry SET payload = replace(payload, 'few', 'two') WHERE payload LIKE '%"few"%' AND seq = 0`);
+  db.close();
+  expect(await assize('import', 'more.jsonl', ...store)).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('tampered'),
+  });
+  const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
+  expect(await assize(...recall)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('await the end of an import'),
+  });
 });

@@ -44,6 +44,8 @@ export function importCommand(program: Command): void {
         // What is no export leaves no store behind.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
         return session.withStore('create', async (store) => {
+          // Of an import before, which was cut off: what it has brought is not to be left out of them, as if it had ended.
+          const wereIncomplete = await areIncomplete(store);
           const checked = async () => {
             const done = await importLines(store, lines, {
               erase,
@@ -67,7 +69,7 @@ export function importCommand(program: Command): void {
           const faults = reports.flatMap(({ fault }) => fault ?? []);
           // Of entries that do not verify nothing is believed; the effect log is none of them.
           const doVerify = faults.every(({ code }) => code === 'effects_differ');
-          if (done.beliefs > 0 && !doVerify) await store.keepFacts();
+          if (done.beliefs > 0 && !doVerify && !wereIncomplete) await store.keepFacts();
           const rebuilt = done.beliefs > 0 && doVerify ? await believed(session, store, done) : undefined;
           session.progress.end();
           if (session.json)
