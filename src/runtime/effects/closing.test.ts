@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Delivery, Reversibility, Sink } from '#effects';
+import type { Delivery, Resolvers, Reversibility, Sink } from '#effects';
 import type { Assize, Transaction } from '#runtime';
 import type { Store } from '#stores';
 import { asking } from '../../../tests/support/effects-ledger.ts';
@@ -209,12 +209,13 @@ onEveryStore((stores) => {
     const doctor = { principal: 'doc', method: 'test', override: true } as const;
     const approvable = { action: 'count', role: 'counter', args: 'asked' } as const;
 
-    async function waitingForApproval() {
+    async function waitingForApproval(resolvers: Resolvers = {}) {
       const store: Store = await stores.newPlace().open();
       const sink = new OutsideSink('keyed');
       let steps = new Steps();
       const outside: Outside = { sink, steps: { step: () => steps.step() } as Steps };
-      const assize = runtimeOver(store, [asking], { tools: toolsOf(outside, ['reversible', 'externalised']) });
+      const tools = toolsOf(outside, ['reversible', 'externalised']);
+      const assize = runtimeOver(store, [asking], { tools, resolvers });
       const trajectory = await assize.create(asking, { trajectoryId: 't' });
       const { ruling } = await trajectory.transaction(options, async (tx) => {
         await tx.call('reversible.externalised', { what: 'asked' });
@@ -242,6 +243,21 @@ onEveryStore((stores) => {
       expect(await approved).toBe('closed');
       expect(done()).toEqual(['do', 'undo']);
       expect(await store.openEffects()).toEqual([]);
+    });
+
+    test('hears so, also where it waits for what says by which names something goes', async () => {
+      let asked: (() => void) | undefined;
+      const test = (name: string): Promise<readonly string[]> | readonly string[] => {
+        asked?.();
+        return asked === undefined ? [name] : new Promise(() => undefined);
+      };
+      const { assize, approve, done } = await waitingForApproval({ test });
+      const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+      asked = resolve;
+      const approved = approve();
+      await isAsked;
+      await assize.close();
+      expect([await approved, done()]).toEqual(['closed', []]);
     });
 
     test('does not go on when those end whom it has waited for', async () => {

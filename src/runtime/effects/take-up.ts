@@ -59,6 +59,8 @@ export async function takeUp(
     return await begun(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
   } catch (error) {
     over();
+    // Whatever it has waited for says why that ended, and not why it was ended.
+    limit.signal.throwIfAborted();
     throw error;
   }
 }
