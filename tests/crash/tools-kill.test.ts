@@ -1,21 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Sink } from '#effects';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
-import { OutsideSink, tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effects-stage.ts';
 import { checkTold } from '../support/effects-told.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { runtimeOver } from '../support/runtime.ts';
+import { Outside } from './outside.ts';
 import type { Told } from './tools-orders.ts';
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
@@ -24,41 +22,6 @@ const SEED = 20_261_121;
 /** Orders that a process may get done before it is killed, at most. */
 const ORDERS_A_ROUND = 40;
 const LIFE_MS_MAX = 120;
-
-/** What the tools act on, in this process, which is not killed: what came is read off here, and nowhere else. */
-class Outside {
-  readonly sinks: Record<Sink, OutsideSink> = {
-    keyed: new OutsideSink('keyed'),
-    queryable: new OutsideSink('queryable'),
-    blind: new OutsideSink('blind'),
-  };
-  readonly #server: Server;
-
-  constructor() {
-    this.#server = createServer(async (request, response) => {
-      let text = '';
-      for await (const chunk of request) text += chunk;
-      const { key, what } = JSON.parse(text);
-      const [, sort, does] = request.url!.split('/');
-      const sink = this.sinks[sort as Sink];
-      if (does === 'do') sink.do(key, what);
-      if (does === 'undo') sink.undo(key, what);
-      response.end(JSON.stringify({ has: sink.has(key) }));
-    });
-  }
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return String((this.#server.address() as AddressInfo).port);
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-}
 
 const program = await bundled(join(import.meta.dirname, 'tools-process.ts'));
 

@@ -18,6 +18,7 @@ const LONGEST = [
   'src/faults/experiments/experiments.test.ts',
   'tests/crash/tools-kill.test.ts',
   'tests/crash/sql-kill.test.ts',
+  'tests/crash/mixed-kill.test.ts',
   'tests/corruption/ledger.test.ts',
   'src/effects/protocol.test.ts',
   'tests/properties/memory-grid.test.ts',

@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Json } from '#canon';
+import { Replayer } from '#ledger';
+import { Assize, deepReplay, fsck, rebuildMemory } from '#runtime';
+import type { Store } from '#stores';
+import { seededNumbers } from '../../src/testing/faults.ts';
+import { bundled } from '../support/bundled.ts';
+import { checkTold } from '../support/effects-told.ts';
+import { payloads } from '../support/ledger-runtime.ts';
+import { operator } from '../support/runtime.ts';
+import { onEveryDatabase } from '../support/stores.ts';
+import {
+  mixed,
+  ON_PURPOSE,
+  type Plan,
+  planOf,
+  SPACE,
+  standingOf,
+  type Told,
+  TRAJECTORIES,
+  writOf,
+} from './mixed-orders.ts';
+import { Outside } from './outside.ts';
+
+/**
+ * All that a process does at once, by several that are killed: transactions of tools of each class with branches, what commits say is
+ * believed, beliefs that a judge or a person chooses, approvals, and what a person resolves. Each part has a test of its own; what goes
+ * wrong where they meet, between processes, is found here.
+ */
+
+/** `ASSIZE_CRASH_EFFECTS=200` for a long night. */
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '5');
+const SEED = Number(process.env['ASSIZE_SEED']);
+/** Orders at once of processes beside each other: one that has little to do is soon there for what others leave. */
+const BESIDE = ['6', '6', '1'];
+/** What a process had that was killed goes to the others soon; one that nobody is beside may be as slow as it likes. */
+const LEASE_MS = { beside: '1000', alone: '60000' };
+/** Orders that a process may get done before it is killed, at most. */
+const ORDERS_A_ROUND = 60;
+/** Those that processes beside each other do again. */
+const AGAIN = 5;
+/** How often a process hangs before it is killed, at most; and for how long, and how long it does not. */
+const PAUSES_MAX = 10;
+const PAUSE_MS_MAX = 200;
+const RUN_MS_MAX = 200;
+/** One request of so many goes wrong; more of those that leave something to a person. */
+const MISHAPS = { keyed: 8, queryable: 8, blind: 2 };
+/** More facts than there are. */
+const ALL = 100_000;
+
+const program = await bundled(join(import.meta.dirname, 'mixed-process.ts'));
+
+/** One life of a process; killed when it has begun and hung now and then, by these numbers, or let live. */
+async function life(args: readonly string[], next?: (below: number) => number): Promise<Told[]> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const told: Told[] = [];
+  const exited = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout })) {
+    told.push(JSON.parse(line) as Told);
+    if (next !== undefined && told.length === 1) void harass(child, next);
+  }
+  const [code, signal] = await exited;
+  expect({ code, signal }).toEqual(code === null ? { code, signal: 'SIGKILL' } : { code: 0, signal });
+  return told;
+}
+
+/** What others do meanwhile, who hangs finds done: as long as that is shorter than its lease, nobody takes it for dead. */
+async function harass(child: ChildProcess, next: (below: number) => number): Promise<void> {
+  for (let pauses = next(PAUSES_MAX); pauses > 0; pauses--) {
+    await sleep(next(RUN_MS_MAX));
+    child.kill('SIGSTOP');
+    await sleep(next(PAUSE_MS_MAX));
+    child.kill('SIGCONT');
+  }
+  await sleep(next(RUN_MS_MAX));
+  child.kill('SIGKILL');
+}
+
+onEveryDatabase((stores) => {
+  test(`what several processes do that are killed is all there once, and as the ledger says (seed ${SEED})`, async () => {
+    const { url, open } = stores.newPlace();
+    const outside = new Outside();
+    const port = await outside.listen();
+    onTestFinished(() => outside.close());
+    await begin(await open());
+    outside.mishap = mishaps();
+    const { committed, to } = await killAgainAndAgain(url, port);
+    outside.mishap = () => 'none';
+    const rulings = await done(url, port, to);
+    const plans = Array.from({ length: to }, (_, number) => planOf(SEED, number));
+    for (const { name, number } of plans)
+      if (committed.has(number)) expect([name, rulings.get(number)]).toEqual([name, 'committed']);
+
+    const store = await open();
+    await expectSound(store);
+    const there = plans.filter(({ number }) => rulings.get(number) === 'committed');
+    await expectCountedOnce(store, there);
+    await expectBelieved(store, plans, there);
+    expectStanding(outside, there);
+  });
+});
+
+async function begin(store: Store): Promise<void> {
+  const assize = new Assize({ store, domains: [mixed], anchors: [operator.publicKey] });
+  for (const trajectoryId of TRAJECTORIES) await assize.create(mixed, { trajectoryId, writs: [writOf(trajectoryId)] });
+  await assize.close();
+  await store.close();
+}
+
+/** By chance; a person who looks sees what is there. */
+function mishaps(): Outside['mishap'] {
+  const next = seededNumbers(SEED);
+  return (sort, does) => {
+    if (does === 'look' || next(MISHAPS[sort]) > 0) return 'none';
+    return next(2) === 0 ? 'refused' : 'unanswered';
+  };
+}
+
+/** Which orders somebody was told are committed, and how many have been begun, and some more. */
+async function killAgainAndAgain(url: string, port: string): Promise<{ committed: Set<number>; to: number }> {
+  const next = seededNumbers(SEED);
+  const committed = new Set<number>();
+  let from = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const args = [url, port, `${SEED}`, `${Math.max(0, from - AGAIN)}`, `${from + ORDERS_A_ROUND}`];
+    const told = await Promise.all(BESIDE.map((atOnce) => life([...args, atOnce, LEASE_MS.beside], next)));
+    for (const each of told.flat()) {
+      if (!('number' in each)) continue;
+      if ('ruling' in each && each.ruling === 'committed') committed.add(each.number);
+      from = Math.max(from, each.number);
+    }
+  }
+  return { committed, to: from + 20 };
+}
+
+/** All orders again, by a process that lives; how each ended. */
+async function done(url: string, port: string, to: number): Promise<Map<number, string>> {
+  const args = [url, port, `${SEED}`, '0', `${to}`, '6', LEASE_MS.alone];
+  const told = await life(args);
+  const left = told.flatMap((each) => ('left' in each ? each.left : []));
+  expect(left).toEqual([]);
+  const rulings = new Map<number, string>();
+  for (const each of told) if ('number' in each) rulings.set(each.number, 'ruling' in each ? each.ruling : each.failed);
+  for (let number = 0; number < to; number++) {
+    const plan = planOf(SEED, number);
+    expect(endsOf(plan), `${rulings.get(number)}: ${JSON.stringify(plan)}`).toContain(rulings.get(number));
+  }
+  return rulings;
+}
+
+/** How an order may end; what had changed before it was approved was rejected by the doctor. */
+function endsOf({ throws, isForbidden }: Plan): string[] {
+  if (throws) return [ON_PURPOSE];
+  return isForbidden ? ['invariant_rejected'] : ['committed', 'counselor_rejected'];
+}
+
+async function expectSound(store: Store): Promise<void> {
+  expect(await fsck(store)).toMatchObject({ valid: true, faults: [] });
+  const before = await factsOf(store);
+  await rebuildMemory(store);
+  expect(await factsOf(store)).toEqual(before);
+  const { release, lastEpoch } = await store.holdEffects();
+  await release();
+  for (const trajectory of TRAJECTORIES) {
+    await checkTold(store, trajectory, [], lastEpoch);
+    expect(await deepReplay(store, trajectory, { domains: [mixed] })).toMatchObject({ same: true });
+  }
+}
+
+function factsOf(store: Store): ReturnType<Store['facts']> {
+  return store.facts({ space: SPACE, kind: 'all', limit: ALL });
+}
+
+/** What was committed, and nothing else: in the state once, and in the ledger under one entry of its key. */
+async function expectCountedOnce(store: Store, there: readonly Plan[]): Promise<void> {
+  const counted: [string, Json][] = [];
+  const keys: string[] = [];
+  for (const trajectory of TRAJECTORIES) {
+    const { fold } = await new Replayer(store).replay(trajectory);
+    counted.push(...Object.entries((fold.state as { done: Record<string, Json> }).done));
+    for (const payload of await payloads(store, trajectory))
+      if (payload.kind === 'commit' && payload.key_hash !== undefined) keys.push(payload.key_hash);
+  }
+  const counting = there.filter(({ kind }) => kind === 'transaction' || kind === 'count');
+  expect(counted.sort()).toEqual(counting.map(({ name }) => [name, 1]).sort());
+  expect(new Set(keys).size).toBe(keys.length);
+}
+
+/** Where what was said was decided against something else, it stands in what was decided between. */
+async function expectBelieved(store: Store, plans: readonly Plan[], there: readonly Plan[]): Promise<void> {
+  const said = new Set((await factsOf(store)).flatMap(({ object }) => object.match(/of order-\d+/g) ?? []));
+  const wanted = new Set(there.map(({ name }) => `of ${name}`));
+  expect(plans.filter(({ name }) => said.has(`of ${name}`)).map(({ name }) => name)).toEqual(
+    plans.filter(({ name }) => wanted.has(`of ${name}`)).map(({ name }) => name),
+  );
+}
+
+/** What was committed acts once, and whatever else has acted is undone. */
+function expectStanding({ sinks }: Outside, there: readonly Plan[]): void {
+  const standing: string[] = [];
+  for (const sink of Object.values(sinks))
+    for (const what of new Set(sink.log.map((each) => each.what)))
+      standing.push(...Array.from({ length: Math.abs(sink.standing(what)) }, () => what));
+  expect(standing.sort()).toEqual(there.flatMap(standingOf).sort());
+}
