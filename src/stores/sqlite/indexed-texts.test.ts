@@ -23,6 +23,8 @@ const BOB = { ...ALICE, subject: 'bob' };
 /** From then on the file takes what no store may have. */
 const UNGUARDED =
   'DROP TRIGGER fact_time_apart; DROP TRIGGER fact_time_apart_again; DROP TRIGGER fact_apart; DROP TRIGGER fact_partition_onwards';
+/** As before migration 20. */
+const UNAWAITED = 'ALTER TABLE fact_rebuild DROP COLUMN made; ALTER TABLE fact_rebuild DROP COLUMN awaited';
 
 test.each([1, 700])(
   'no byte of what was erased stays in the index of words, among vectors, or of what waits: %i texts',
@@ -393,7 +395,7 @@ test('texts that were indexed without words that stand everywhere are found by t
       UPDATE fact_text SET words = words - 1 WHERE id = ${id};
       UPDATE fact_text_space SET words = words - 1`);
   }
-  db.exec(`${UNGUARDED}; ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
+  db.exec(`${UNGUARDED}; ${UNAWAITED}; ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
     UPDATE fact SET system_end = (SELECT e.system_end FROM fact_time AS e WHERE e.n = fact.n);
     DROP TABLE fact_time; PRAGMA user_version = 13`);
   db.close();
@@ -435,7 +437,7 @@ test('texts of other scripts that were indexed by other words are found once the
   for (const [word, ...was] of [['strass', 'straße'], ['ete'], ['東'], ['京']] as const)
     db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', '${was.map((each) => ` 1_${each}`).join('')} '),
       length = length - ${1 - was.length} WHERE words LIKE '% 1_${word} %';`);
-  db.exec(`UPDATE fact_text SET words = (SELECT w.length FROM fact_words AS w WHERE w.rowid = fact_text.id);
+  db.exec(`${UNAWAITED}; UPDATE fact_text SET words = (SELECT w.length FROM fact_words AS w WHERE w.rowid = fact_text.id);
     UPDATE fact_text_space SET words = (SELECT sum(words) FROM fact_text); PRAGMA user_version = 18`);
   db.close();
   const migrated = await openSqlite({ path });
