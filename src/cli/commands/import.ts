@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { counted } from '../counted.ts';
 import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../file-faults.ts';
-import { areIncomplete } from '../incomplete-facts.ts';
+import { areIncomplete, areKnownIncomplete } from '../incomplete-facts.ts';
 import { withSharedOptions } from '../options.ts';
 import { green, line, red } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
@@ -60,7 +60,7 @@ export function importCommand(program: Command): void {
           };
           const { done, reports } = await checked().catch(async (error: unknown) => {
             session.progress.end();
-            if (await areIncomplete(store))
+            if (await areKnownIncomplete(store))
               note(
                 'What was imported until then says what is believed, and no facts are made of it yet, so that they are incomplete; import again, or do it with assize memory rebuild.',
               );

@@ -3,39 +3,32 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { transact } from '../../../tests/support/tool-stage.ts';
 
-test.each([[undefined], [null], [{}], [{ happend: true }], [{ happened: 'no' }]])(
-  'a sink that is asked and says %j has said nothing, and nothing is done twice',
-  async (said) => {
-    let times = 0;
-    const tool = declareTool({
-      name: 'letter.post',
-      input: z.strictObject({}),
-      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' },
-      writes: ['letter:one'],
-      reconcile: () => said as never,
-      execute: () => {
-        times++;
-        throw new Error('the connection has ended');
-      },
-    });
-    const { left } = await transact([tool], (tx) => tx.call('letter.post', {}));
-    expect([times, left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
-  },
-);
-
-test('what has happened and has answered nothing need not say so', async () => {
+/** A call whose answer is lost, at a sink that says this when it is asked; what is left of it, and how often it was made. */
+async function askedAfter(said: unknown) {
   let times = 0;
   const tool = declareTool({
     name: 'letter.post',
     input: z.strictObject({}),
     class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' },
     writes: ['letter:one'],
-    reconcile: () => ({ happened: true }) as never,
+    reconcile: () => said as never,
     execute: () => {
       times++;
       throw new Error('the connection has ended');
     },
   });
   const { left } = await transact([tool], (tx) => tx.call('letter.post', {}));
-  expect([times, left]).toEqual([1, []]);
+  return { times, left };
+}
+
+test.each([[undefined], [null], [{}], [{ happend: true }], [{ happened: 'no' }]])(
+  'a sink that is asked and says %j has said nothing, and nothing is done twice',
+  async (said) => {
+    const { times, left } = await askedAfter(said);
+    expect([times, left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
+  },
+);
+
+test('what has happened and has answered nothing need not say so', async () => {
+  expect(await askedAfter({ happened: true })).toEqual({ times: 1, left: [] });
 });

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { counted } from '../../counted.ts';
 import { EXIT, note } from '../../errors.ts';
 import { shortFact } from '../../fact-text.ts';
-import { areIncomplete } from '../../incomplete-facts.ts';
+import { areKnownIncomplete } from '../../incomplete-facts.ts';
 import { withSharedOptions } from '../../options.ts';
 import { dim, green, line, red } from '../../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../../session.ts';
@@ -48,7 +48,7 @@ export function rebuild(command: Command): void {
                 onProgress: (done, total) => session.progress.report('reading entries', done, total),
               }).catch(async (error: unknown) => {
                 session.progress.end();
-                if (!keep && isAssizeError(error, 'invalid_ledger') && (await areIncomplete(store)))
+                if (!keep && isAssizeError(error, 'invalid_ledger') && (await areKnownIncomplete(store)))
                   note(
                     'Those facts that there were before an import are to be had again, without what it has brought: assize memory rebuild --keep',
                   );
