@@ -1,8 +1,5 @@
-/**
- * Every benchmark, one after the other, and how fast the machine is. `--json` for programs, `--only NAME` for one, `--peer FOLDER` for those of effects beside the
- * reference in Python of which that is a copy; exit 1 when a goal is missed.
- */
-import { parseArgs } from 'node:util';
+/** Every benchmark, one after the other, and how fast the machine is; `--help` says how to ask for some. */
+import { Command, InvalidArgumentError } from 'commander';
 import { machineBench } from './machine.ts';
 import { type BenchResult, formatTable, meetsGoal } from './measure.ts';
 import { type PeerFigures, peerFigures } from './peer.ts';
@@ -34,38 +31,48 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   disclosure: async () => (await import('./disclosure.ts')).disclosureBench(),
 };
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true },
-    peer: { type: 'string' },
-  },
-});
-const names = values.only ?? Object.keys(BENCHES);
-const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
-if (unknown !== undefined) {
-  console.error(`There is no benchmark ${unknown}; there are ${Object.keys(BENCHES).join(', ')}.`);
-  process.exit(2);
+interface Options {
+  readonly json?: true;
+  readonly only?: readonly string[];
+  readonly peer?: string;
+}
+
+const command = new Command('npm run bench --')
+  .description(
+    `Every benchmark, one after the other, each beside a bare baseline in the same run, and how fast the machine is.
+Exit status 1 when a goal is missed, 2 for bad usage.`,
+  )
+  .option('--json', 'for programs')
+  .option('--only <name>', `one of ${Object.keys(BENCHES).join(', ')}; may be given several times`, named)
+  .option('--peer <folder>', 'those of effects beside the reference in Python, of which the folder is a copy')
+  .allowExcessArguments(false)
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse();
+const { json, only = Object.keys(BENCHES), peer: folder } = command.opts<Options>();
+
+function named(name: string, before: readonly string[] = []): readonly string[] {
+  if (!Object.hasOwn(BENCHES, name)) throw new InvalidArgumentError(`There are ${Object.keys(BENCHES).join(', ')}.`);
+  return [...before, name];
 }
 
 let peer: PeerFigures | undefined;
 try {
-  peer = values.peer === undefined ? undefined : await peerFigures(values.peer);
+  peer = folder === undefined ? undefined : await peerFigures(folder);
 } catch (error) {
   console.error((error as Error).message);
   process.exit(2);
 }
 
 const all: Record<string, BenchResult[]> = { machine: await machineBench() };
-for (const name of names) {
-  if (!values.json) console.error(`… ${name}`);
+for (const name of only) {
+  if (!json) console.error(`… ${name}`);
   all[name] = await BENCHES[name]!(peer);
 }
 const missed = Object.values(all)
   .flat()
   .filter((result) => !meetsGoal(result));
 console.log(
-  values.json
+  json
     ? JSON.stringify({ node: process.version, results: all, missed: missed.map(({ name }) => name) })
     : formatTable(Object.values(all).flat()),
 );

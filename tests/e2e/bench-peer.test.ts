@@ -62,3 +62,9 @@ test('a folder that is no copy is refused before anything is measured', async ()
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(/is no copy of the reference: scripts\/run_overhead_bench\.py is not there/);
 });
+
+test('a benchmark that there is not is refused with those that there are', async () => {
+  const { code, out, err } = await runProcess(folder, undefined, 'bench', '--only', 'speculaton');
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(/speculaton.* speculation, /s);
+});
