@@ -1,5 +1,5 @@
 import type { Policy, Reservation, WritVerifier } from '#authority';
-import { DEFAULT_LIMITS, instantToMillis, isAssizeError, maxInstant } from '#canon';
+import { DEFAULT_LIMITS, instantToMillis, maxInstant } from '#canon';
 import type { Authority, Change, Domain, World } from '#kernel';
 import {
   type BlobRow,
@@ -37,6 +37,7 @@ import { type News, Subscriptions } from './subscriptions.ts';
 import type { Trajectory } from './trajectory.ts';
 import { Wakers } from './wakers.ts';
 import type { WritChain, Writs } from './writs.ts';
+import { writtenAfterAll } from './written-after-all.ts';
 
 /** What an open trajectory is made of. */
 export interface TrajectoryParts {
@@ -330,28 +331,17 @@ export class Writer {
   }
 
   async #settleUnknown<Answer>(prepared: Prepared<Answer>, cause: unknown): Promise<Answer> {
-    const [row] = prepared.rows;
-    let why = cause;
+    const [{ id, seq }] = prepared.rows;
+    const says = `The store could not tell whether entry ${id} was committed; open it anew and look the id up. What it says: ${reasonOf(cause)}.`;
     try {
-      if ((await this.around.store.resolve(row.id)) !== undefined) {
-        if (prepared.erasing !== undefined) await this.around.erased(this.id);
-        this.#isDurable(prepared);
-        return prepared.answer;
-      }
+      await writtenAfterAll(this.around.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
     } catch (error) {
-      // Also what no store of ours throws: the caller must not take it for "nothing was written".
-      if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append, and looking it up');
+      await this.reread();
+      throw error;
     }
-    await this.reread();
-    throw new RuntimeError(
-      'commit_unknown',
-      `The store could not tell whether entry ${row.id} was committed; open it anew and look the id up. What it says: ${reasonOf(cause)}.`,
-      {
-        evidence: { id: row.id, trajectory_id: this.id, seq: row.seq },
-        cause: why,
-        retryable: true,
-      },
-    );
+    if (prepared.erasing !== undefined) await this.around.erased(this.id);
+    this.#isDurable(prepared);
+    return prepared.answer;
   }
 
   /** Another number once memory was discarded: commits that were noted may be gone, and others' be in what is read anew. */

@@ -5,12 +5,12 @@ import { RuntimeError } from './errors.ts';
 /**
  * For a commit that the store has answered `unknown`: returns where its entry is there. What else was in the batch is there with it.
  *
- * @throws RuntimeError `commit_unknown`, which begins with `says`, where it is not, or that can't be told either
+ * @throws RuntimeError `commit_unknown`, with what it `says`, where it is not, or that can't be told either
  */
 export async function writtenAfterAll(
   store: Pick<LedgerReader, 'resolve'>,
   id: Hash,
-  { says, cause }: { readonly says: string; readonly cause: unknown },
+  { says, cause, evidence }: { readonly says: string; readonly cause: unknown; readonly evidence?: object },
 ): Promise<void> {
   let why = cause;
   try {
@@ -19,5 +19,5 @@ export async function writtenAfterAll(
     // Also what no store of ours throws: the caller must not take it for "nothing was written".
     if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append, and looking it up');
   }
-  throw new RuntimeError('commit_unknown', says, { evidence: { id }, cause: why, retryable: true });
+  throw new RuntimeError('commit_unknown', says, { evidence: { id, ...evidence }, cause: why, retryable: true });
 }

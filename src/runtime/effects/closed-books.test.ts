@@ -63,3 +63,32 @@ test('what somebody else writes meanwhile is read before more is written', async
   await other.close();
   expect(await waiting(store)).toBe(LEFT);
 });
+
+test.each([
+  ['and has it', true],
+  ['and has not', false],
+])(
+  'who decides is told that nobody knows whether that was written, where the store can’t say, nor be asked, %s',
+  async (_, has) => {
+    const store = await left();
+    const assize = runtimeOver(store, [tally], { tools: [blindTool] });
+    const [effect] = await assize.recoverEffects();
+    const { commit, resolve } = store;
+    store.commit = async (batch) => {
+      if (has) await commit.call(store, batch);
+      store.resolve = () => Promise.reject(new Error('the line is dead'));
+      return { status: 'unknown', cause: new Error('no reply') };
+    };
+    const decision = { epoch: effect!.epoch, n: effect!.n, as: 'residue', by: 'ops', evidence: 'it stays' } as const;
+    await expect(assize.resolveEffect(decision)).rejects.toMatchObject({
+      code: 'commit_unknown',
+      cause: { errors: [{ message: 'no reply' }, { message: 'the line is dead' }] },
+    });
+    Object.assign(store, { commit, resolve });
+    const again = assize.resolveEffect(decision);
+    if (has) await expect(again).rejects.toMatchObject({ code: 'already_resolved' });
+    else expect(await again).toMatchObject({ phase: 'accepted' });
+    expect(await assize.recoverEffects()).toHaveLength(LEFT - 1);
+    await assize.close();
+  },
+);

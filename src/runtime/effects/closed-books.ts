@@ -3,6 +3,7 @@ import type { Clock } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 import type { Notices } from '../notices.ts';
 import { TRIES_MAX, timeOn } from '../writer.ts';
+import { writtenAfterAll } from '../written-after-all.ts';
 import type { Book, Draft, Page } from './book.ts';
 import { refused } from './refused.ts';
 
@@ -107,11 +108,10 @@ class ClosedBook implements Book {
     const result = await store.commit({ entries: [row], blobs, effects });
     if (result.status === 'fenced' || result.status === 'taken') throw refused(result);
     if (result.status === 'conflict') return false;
-    if (result.status === 'unknown' && (await store.resolve(row.id)) === undefined)
-      throw new RuntimeError('commit_unknown', `The store could not tell whether entry ${row.id} was committed.`, {
-        cause: result.cause,
-        retryable: true,
-      });
+    if (result.status === 'unknown') {
+      const says = `The store could not tell whether entry ${row.id} of ${this.#trajectoryId} was committed; look the id up.`;
+      await writtenAfterAll(store, row.id, { says, cause: result.cause });
+    }
     notices.tell(row, resolves);
     return true;
   }
