@@ -3,9 +3,10 @@ import { type Claim, EffectError, isPivot, type Tool } from '#effects';
 import type { Refusal } from '#kernel';
 import type { BlobRow } from '#ledger';
 import { refusalOf, sum, type ToolUse } from './acting.ts';
-import { type Branch, costOf } from './branch.ts';
+import type { Branch } from './branch.ts';
 import { isHeld, type Prepared } from './called.ts';
 import type { Judgement } from './claims.ts';
+import { type Costs, FREE } from './reserved.ts';
 import { inTime } from './time-limit.ts';
 
 /**
@@ -95,17 +96,16 @@ export function checkAffords(
   input: Json,
   claims: readonly Claim[],
   { effect }: Prepared,
+  { cost, undo_cost: undoCost = FREE }: Costs,
 ): readonly BlobRow[] {
   if (effect.class.reversibility !== 'with_cost') return [];
-  const { undo_cost: undoCost = {} } = effect;
   const { asking } = branch.attempt;
   const authority = asking.authority();
   // What was read anew meanwhile may not know its writ any more, or know that it was revoked.
   const refusal = refusalOf(authority, useOf(tool, input, claims), false);
   if (refusal !== undefined) throw notAuthorised(tool, refusal);
-  const cost = sum(sum(branch.costSoFar, costOf(tool, input)), undoCost);
-  const afforded = authority.affords(cost);
-  if (afforded.ok) return effect.undo_cost === undefined ? [] : asking.unstored();
+  const afforded = authority.affords(sum(sum(branch.costSoFar, cost), undoCost));
+  if (afforded.ok) return undoCost === FREE ? [] : asking.unstored();
   const detail = `the budget does not cover what it costs and what undoing it would: ${afforded.detail}`;
   throw notAuthorised(tool, { reason: 'budget_exhausted', detail });
 }

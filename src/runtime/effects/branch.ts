@@ -6,7 +6,7 @@ import { sum, type ToolUse, toolObservation } from './acting.ts';
 import type { Attempt } from './attempt.ts';
 import type { Prepared } from './called.ts';
 import { Guesses } from './guesses.ts';
-import { costTold } from './reserved.ts';
+import { type Costs, FREE } from './reserved.ts';
 
 /** What a transaction commits with: an action of the domain. */
 export interface TransactionIntent {
@@ -27,6 +27,7 @@ interface Acted extends Touching {
   readonly n: number;
   /** Undefined where it was too long, which the body was told. */
   readonly answer: Json | undefined;
+  readonly costs: Costs;
   readonly next: string;
 }
 
@@ -109,9 +110,8 @@ export class Branch {
     return this.#isOver || (this.#parent === undefined ? false : this.#parent.#hasEnded);
   }
 
-  charge(tool: Tool, input: Json): void {
-    if (tool.spec.cost === undefined) return;
-    this.cost = sum(this.cost, costOf(tool, input));
+  charge(cost: Cost): void {
+    if (cost !== FREE) this.cost = sum(this.cost, cost);
   }
 
   /** With what it is a branch of. */
@@ -189,9 +189,4 @@ function frozen(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) frozen(inner);
   return Object.freeze(value);
-}
-
-/** What a call costs. @throws AuthorityError `bad_amount` */
-export function costOf({ name, spec }: Tool, input: Json): Cost {
-  return spec.cost === undefined ? {} : costTold(name, 'cost', spec.cost(copyJson(input) as never));
 }

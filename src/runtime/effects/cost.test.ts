@@ -448,6 +448,30 @@ test('of what another process has spent meanwhile nothing is spent twice: it is 
   await checkTold(store, 't', []);
 });
 
+test.each<[string, object]>([
+  ['only reads', { class: 'read', writes: undefined, compensate: undefined, undoCost: undefined, reads: ['bank:a'] }],
+  ['acts at once', {}],
+  ['is held', { class: { reversibility: 'with_cost', delivery: 'buffered', sink: 'keyed' } }],
+])(
+  'a tool that %s is asked once for a call what that costs, so that what is charged is what is recorded',
+  async (_, change) => {
+    const asked = { cost: 0, undoCost: 0 };
+    const { spec } = new Bank().charge;
+    // It charges more each time that it is asked.
+    const cost = () => ({ usd: ++asked.cost });
+    const undoCost = () => ({ usd: ++asked.undoCost });
+    const [store, writ] = [new MemoryStore(), budgeted(10)];
+    const tools = [declareTool({ ...spec, cost, undoCost, ...change } as never)];
+    const assize = runtimeOver(store, [costly], { tools });
+    const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
+    await act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a' }));
+    await assize.close();
+    expect(asked).toEqual({ cost: 1, undoCost: 'undoCost' in change ? 0 : 1 });
+    expect(await leftOf(store, writ)).toBe(9);
+    await checkTold(store, 't', []);
+  },
+);
+
 test('a declaration says what undoing costs where there is such a cost, and amounts', async () => {
   const { spec } = new Bank().charge;
   const declared = (change: object) => () => declareTool({ ...spec, ...change } as never);

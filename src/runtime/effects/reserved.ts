@@ -120,6 +120,24 @@ export async function reservedInLog(store: EffectStore, trajectory: string): Pro
   return reserved;
 }
 
+/** Of what costs nothing. */
+export const FREE: Amounts = Object.freeze({});
+
+/** What a tool says of a call, asked once: what is charged for it is what the log has of it, also where it is put there again. */
+export interface Costs extends Pick<LoggedEffect, 'undo_cost'> {
+  readonly cost: Amounts;
+}
+
+/** @throws AuthorityError `bad_amount` */
+export function costsOf(tool: Tool, input: Json): Costs {
+  return { cost: costOf(tool, input), ...undoCostOf(tool, input) };
+}
+
+/** What a call costs. @throws AuthorityError `bad_amount` */
+export function costOf({ name, spec }: Tool, input: Json): Amounts {
+  return spec.cost === undefined ? FREE : costTold(name, 'cost', spec.cost(copyJson(input) as never));
+}
+
 /** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
 export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};

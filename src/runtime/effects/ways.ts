@@ -13,10 +13,10 @@ import { Kept, saltsAt } from '../kept.ts';
 import { checkAffords, letGo } from './admission.ts';
 import { answerOf } from './answer-size.ts';
 import type { Attempt } from './attempt.ts';
-import { type Branch, costOf } from './branch.ts';
+import type { Branch } from './branch.ts';
 import { isHeld, type Prepared } from './called.ts';
 import type { BranchAct, Look } from './claims.ts';
-import { undoCostOf } from './reserved.ts';
+import { type Costs, costOf, costsOf } from './reserved.ts';
 import { inTime, isPromise } from './time-limit.ts';
 
 /**
@@ -44,7 +44,7 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   let look: Look | undefined;
   try {
     attempt.claims.checkApart(tool, claims, branch.place);
-    branch.charge(tool, input);
+    branch.charge(costOf(tool, input));
     if (!isOptimistic) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
     branch.checkGoesOn();
     const { plans } = branch;
@@ -78,7 +78,7 @@ async function readHeld(
   if (holding === undefined) return read(branch, tool, input, claims, ordinal);
   try {
     attempt.claims.checkApart(tool, claims, branch.place);
-    branch.charge(tool, input);
+    branch.charge(costOf(tool, input));
     await enterAtOnce(branch, tool, input, claims);
     const key = attempt.keys.of(branch.placeOf(ordinal), 0);
     const call = { part, input, call: { key, signal, epoch: attempt.epoch } };
@@ -106,7 +106,8 @@ async function plan(
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
-    const prepared = prepare(attempt, tool, input, claims, key, { branch });
+    const costs = costsOf(tool, input);
+    const prepared = prepare(attempt, tool, input, claims, key, costs, { branch });
     // What its plan looks at is a read like any other: what is older comes first.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
@@ -114,7 +115,7 @@ async function plan(
     const isGuess = isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
     if (planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
-    branch.charge(tool, input);
+    branch.charge(costs.cost);
     // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
     const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
     const planned = isGuess ? branch.guesses.read(tool, reads, planning, look) : inTime(signal, planning);
@@ -140,14 +141,15 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     await enterAtOnce(branch, tool, input, claims);
     // Here too somebody sees what was done at once. Nothing acts at once meanwhile, as this has its turn.
     attempt.claims.checkApart(tool, claims, branch.place);
-    branch.charge(tool, input);
+    const costs = costsOf(tool, input);
+    branch.charge(costs.cost);
     const at = branch.placeOf(ordinal);
     const { keys } = attempt;
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const made = () => attempt.holdings.at(together).execute(branch.heldAt(together.at), call);
     const told = answerOf(tool.name, await inHolding(tool, signal, made));
-    branch.plan(prepare(attempt, tool, input, claims, key, { branch, told }), { tool, input, claims });
+    branch.plan(prepare(attempt, tool, input, claims, key, costs, { branch, told }), { tool, input, claims });
     branch.holds(together.at, { part: together.part, input, key, told });
     branch.observe(tool, ordinal, told);
     return copyJson(told);
@@ -200,9 +202,10 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
   try {
     const at = branch.placeOf(ordinal);
     const generation = await attempt.keys.takeGeneration(at);
-    const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation), { branch });
-    const writBlobs = checkAffords(branch, tool, input, claims, prepared);
-    branch.charge(tool, input);
+    const costs = costsOf(tool, input);
+    const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation), costs, { branch });
+    const writBlobs = checkAffords(branch, tool, input, claims, prepared, costs);
+    branch.charge(costs.cost);
     const begun = (n: number): void => {
       noted.n = n;
       branch.begun.push(n);
@@ -210,7 +213,7 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
     const { n, result, refusal } = await attempt.whileActing(() =>
       run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun),
     );
-    branch.acted.push({ n, tool, input, claims, answer: result, next: attempt.keys.of(at, generation + 1) });
+    branch.acted.push({ n, tool, input, claims, costs, answer: result, next: attempt.keys.of(at, generation + 1) });
     if (result === undefined) throw refusal;
     branch.observe(tool, ordinal, result);
     return copyJson(result);
@@ -226,8 +229,8 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
  */
 export function again({ attempt, acted }: Branch): Prepared[] {
   const inOrder = acted.toSorted((one, other) => one.n - other.n);
-  return inOrder.map(({ tool, input, claims, answer, next }) =>
-    prepare(attempt, tool, input, claims, next, answer === undefined ? {} : { answer }),
+  return inOrder.map(({ tool, input, claims, costs, answer, next }) =>
+    prepare(attempt, tool, input, claims, next, costs, answer === undefined ? {} : { answer }),
   );
 }
 
@@ -237,10 +240,10 @@ function prepare(
   input: Json,
   claims: readonly Claim[],
   key: string,
+  { cost, ...undoing }: Costs,
   { answer, branch, told }: { readonly answer?: Json; readonly branch?: Branch; readonly told?: Json } = {},
 ): Prepared {
   const kept = new Kept(saltsAt(held.ports.random, key));
-  const cost = costOf(tool, input);
   const { name } = tool;
   const sort = tool.class!;
   const { isAgain, name: transaction } = asking;
@@ -256,7 +259,7 @@ function prepare(
   };
   const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
   const called = branch?.id;
-  const named = { class: sort, key, payload, tool: name, ...undoCostOf(tool, input) };
+  const named = { class: sort, key, payload, tool: name, ...undoing };
   const effect: LoggedEffect = called === undefined ? named : { branch: called, ...named };
   return told === undefined ? { effect, input, blobs: kept.blobs } : { effect, input, blobs: kept.blobs, told };
 }
