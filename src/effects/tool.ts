@@ -132,7 +132,7 @@ const CLASS = z.strictObject({
 
 /**
  * Checks a declaration and makes it ready for use. A declaration is a plain object: of a class nobody could tell what it has and what
- * is misspelled. A member that is undefined is as if it were not there.
+ * is misspelled. A member that is undefined is as if it were not there. The tool is as it was declared, whatever the object becomes.
  *
  * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
  */
@@ -149,15 +149,16 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
   if (typeof spec.execute !== 'function') throw invalid(name, 'it has no execute');
   checkMembers(name, spec);
   const sort = classOf(name, spec);
-  checkParts(name, spec, sort);
-  const members = inputMembers(spec.input);
-  const reads = scopesOf(name, 'reads', spec.reads, members);
-  const writes = scopesOf(name, 'writes', spec.writes, members);
+  const declared = copyOf(spec, sort);
+  checkParts(name, declared, sort);
+  const members = inputMembers(declared.input);
+  const reads = scopesOf(name, 'reads', declared.reads, members);
+  const writes = scopesOf(name, 'writes', declared.writes, members);
   const made = {
     name,
-    spec,
+    spec: declared,
     class: sort,
-    parse: (input: unknown) => parsed(name, spec.input, input),
+    parse: (input: unknown) => parsed(name, declared.input, input),
     claims: (input: Json) => [...claimsOf(name, 'read', reads, input), ...claimsOf(name, 'write', writes, input)],
   };
   return Object.freeze(madeHere(made));
@@ -211,6 +212,16 @@ function checkMembers(name: string, spec: ToolSpec<any>): void {
     if (sort === 'true or false' && typeof value !== 'boolean')
       throw invalid(name, `its ${member} has to be true or false`);
   }
+}
+
+/**
+ * As it is declared now: one object may serve for the next tool, with another name and another `execute`, and what is changed in it would be
+ * called under the name and the class that this one was checked with. What stands beside by a symbol, as with tools that are data, is copied too.
+ */
+function copyOf<Schema extends z.ZodType>(spec: ToolSpec<Schema>, sort: EffectClass | undefined): ToolSpec<Schema> {
+  const parts = Object.keys(MEMBERS).map((member) => [member, spec[member as keyof ToolSpec]] as const);
+  const declared = Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+  return Object.freeze({ ...spec, ...declared, class: sort ?? 'read' });
 }
 
 /** Also of another realm. */

@@ -298,3 +298,36 @@ test.each<[string, object, Body, Partial<TransactionOptions>?]>([
     expect(await outcomeOf(spoil, body, more)).toEqual(tidy);
   },
 );
+
+test('a tool is as it was declared, where the same object serves for the next one', async () => {
+  const did: string[] = [];
+  const does = (what: string) => () => void did.push(what);
+  const class_ = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' };
+  const all = { undone: 'all' } as const;
+  const spec = {
+    name: 'test.one',
+    input: z.object({}),
+    class: class_,
+    writes: ['test:one'],
+    execute: does('one'),
+    compensate: (): typeof all | undefined => {
+      did.push('one is undone');
+      return all;
+    },
+  };
+  const one = declareTool(spec as never);
+  const next = { name: 'test.two', input: z.string(), writes: ['test:two'], execute: does('two') };
+  Object.assign(spec, next, { compensate: undefined, uncompensated: 'it is a note' });
+  class_.reversibility = 'with_cost';
+  const two = declareTool(spec as never);
+  expect([one, two].map((tool) => tool.spec.name)).toEqual(['test.one', 'test.two']);
+  expect(one.spec.class).toEqual({ ...class_, reversibility: 'reversible' });
+
+  const { trajectory, all: options } = await stage({ tools: [one, two] });
+  const thrown = trajectory.transaction(options, async (tx) => {
+    await tx.call('test.one', {});
+    await tx.call('test.two', 'it');
+    throw new Error('as planned');
+  });
+  expect([await codeOf(thrown), did]).toEqual(['as planned', ['one', 'two', 'one is undone']]);
+});
