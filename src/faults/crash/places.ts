@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openStore } from 'assize/stores';
 
 /** Where a store of processes is that are killed. */
 export interface Place extends AsyncDisposable {
@@ -21,18 +22,25 @@ export async function sqlitePlace(from?: string): Promise<Place> {
   };
 }
 
-/** A schema of that server, which is made with the first store in it, and gone when it is disposed of. */
+/** A schema of that server, with a store in it, and gone when it is disposed of. @throws StoreError, as opening a store there does */
 export function postgresPlace(server: string): () => Promise<Place> {
   return async () => {
     const [base = '', query = ''] = server.split('?');
     const parameters = new URLSearchParams(query);
     const schema = `assize_crash_${randomBytes(8).toString('hex')}`;
     parameters.set('schema', schema);
-    return { url: `${base}?${parameters}`, [Symbol.asyncDispose]: () => dropSchema(server, schema) };
+    const url = `${base}?${parameters}`;
+    try {
+      // What is wrong with the URL, the server or its driver is told here, by what can be done about it, and not by what fails to drop it.
+      await (await openStore(url)).close();
+    } catch (error) {
+      await dropSchema(server, schema).catch(() => undefined);
+      throw error;
+    }
+    return { url, [Symbol.asyncDispose]: () => dropSchema(server, schema) };
   };
 }
 
-/** Whatever is wrong with the URL or the server, whoever opens a store there has been told before. */
 async function dropSchema(server: string, schema: string): Promise<void> {
   const { Client } = (await import('pg')).default;
   const client = new Client({ connectionString: server });

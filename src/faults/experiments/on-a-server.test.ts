@@ -47,9 +47,10 @@ test('without a server it says by name that it was not run', async () => {
   );
 });
 
-test('a server that is none is told without its password, and nothing is left', async () => {
+test('a server that is none is told as the store tells it, without its password, and nothing is left', async () => {
   const url = 'postgres://somebody:secret@127.0.0.1:1/nowhere';
   const { code, out, err } = await assize('crash-windows-postgres', '--postgres', url);
   expect(code).toBe(2);
+  expect(err).toMatch(/can not be reached; check host and port, and that the server runs/);
   expect(out + err).not.toContain('secret');
 });
