@@ -186,8 +186,11 @@ export class GroupCommit {
       if (this.#isRestDue) this.#copyWal();
       else if (this.#isCheckpointDue()) this.#copyAside();
       if (this.#waiting.length > 0 && this.#tryBegin()) this.#writeGroup();
-      // What is being copied can't be cut, and comes again when it is.
-      if (this.#scrubs.length > 0 && !this.#isCopying) this.#tryScrub();
+      if (this.#scrubs.length > 0) {
+        // What is being copied can't be cut, and comes again when it is: nothing else may keep the process alive until then.
+        if (this.#isCopying) this.#copier.hold(true);
+        else this.#tryScrub();
+      }
     } catch (error) {
       this.#poison(error);
     }
@@ -324,6 +327,7 @@ export class GroupCommit {
       if (this.#failure === undefined && !isFull(error)) this.#poison(error);
     }
     this.#isCopying = false;
+    this.#copier.hold(false);
     this.#isRestDue = true;
     this.#schedule();
   }

@@ -83,6 +83,23 @@ test('a process that waits for nothing but its end waits for that, also where mo
   db.close();
 });
 
+test('who waits for an erasure to be out of the files, while a copy is made, has the process wait for that', async () => {
+  const path = join(folder, `${n++}.db`);
+  const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
+  const program = `
+    import { batchOf, blobOf, chainOf } from ${url('../../testing/store-rows.ts')};
+    import { openSqlite } from ${url('./index.ts')};
+    const store = await openSqlite({ path: ${JSON.stringify(path)} });
+    const text = blobOf('a secret');
+    await store.commit(batchOf(chainOf('t', 1.5 * ${CHECKPOINT_PAGES}), [text]));
+    await store.commit({ entries: [], blobs: [], erased: [{ hash: text.hash, by: 'b'.repeat(64) }] });
+    await store.scrub();
+    console.log('scrubbed');
+    // It is open, and its thread as well: neither keeps the process alive.`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  expect(stdout).toBe('scrubbed\n');
+});
+
 /** What a store does about its WAL while it writes so much that a checkpoint is due, in order. */
 async function writingMuch(
   copy: (this: WalCopier) => Promise<boolean>,

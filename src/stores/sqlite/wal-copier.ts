@@ -12,7 +12,7 @@ export type Copied = { readonly isCopied: true } | { readonly errcode: number; r
  * goes on, and waits for nothing but the disk. What comes into the WAL while it copies is for the next time, and so the last few pages are for
  * whoever writes: only between two of its groups all of it is copied, so that the next one begins the WAL anew.
  *
- * The thread is begun with the first copy, and keeps no process alive.
+ * The thread is begun with the first copy, and keeps no process alive, but where somebody waits for what it copies.
  */
 export class WalCopier {
   readonly #db: DatabaseSync;
@@ -20,6 +20,8 @@ export class WalCopier {
   #worker: Worker | undefined;
   /** It has no thread, or has none any more. */
   #isOver = false;
+  /** Somebody waits for what is copied. */
+  #isHeld = false;
 
   constructor(db: DatabaseSync, path: string) {
     this.#db = db;
@@ -33,7 +35,7 @@ export class WalCopier {
    */
   async copy(): Promise<boolean> {
     const worker = this.#asked();
-    const copied = worker && (await answerOf(worker));
+    const copied = worker && (await this.#answerOf(worker));
     if (copied === undefined) {
       this.#isOver = true;
       return false;
@@ -68,6 +70,12 @@ export class WalCopier {
     return worker;
   }
 
+  /** From now on a copy that is being made keeps the process alive, or none does. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (this.#worker !== undefined && !this.#isOver) this.#refer(this.#worker);
+  }
+
   /** Ends the thread; its connection is closed when this settles. */
   async end(): Promise<void> {
     const worker = this.#worker;
@@ -79,21 +87,26 @@ export class WalCopier {
     worker.postMessage('end');
     await ended;
   }
-}
 
-/** Undefined where the thread ends without one. */
-function answerOf(worker: Worker): Promise<Copied | undefined> {
-  return new Promise((resolve) => {
-    const answered = (copied: Copied): void => over(copied);
-    const ended = (): void => over(undefined);
-    const over = (copied: Copied | undefined): void => {
-      worker.off('message', answered).off('error', ended).off('exit', ended);
-      resolve(copied);
-    };
-    worker.on('message', answered).on('error', ended).on('exit', ended);
-    // A listener for messages refs the port again.
-    worker.unref();
-  });
+  /** Undefined where the thread ends without one. */
+  #answerOf(worker: Worker): Promise<Copied | undefined> {
+    return new Promise((resolve) => {
+      const answered = (copied: Copied): void => over(copied);
+      const ended = (): void => over(undefined);
+      const over = (copied: Copied | undefined): void => {
+        worker.off('message', answered).off('error', ended).off('exit', ended);
+        resolve(copied);
+      };
+      worker.on('message', answered).on('error', ended).on('exit', ended);
+      // A listener for messages refs the port again.
+      this.#refer(worker);
+    });
+  }
+
+  #refer(worker: Worker): void {
+    if (this.#isHeld) worker.ref();
+    else worker.unref();
+  }
 }
 
 /** The worker beside this file: a source in the repository, JavaScript in the package. */
