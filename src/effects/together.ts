@@ -38,6 +38,11 @@ export interface Holding {
    * done: `execute` of the place is called then. It has ended, whatever comes of that. @throws an error where nobody knows
    */
   commit(calls: readonly TogetherCall[]): Promise<readonly unknown[] | undefined>;
+  /**
+   * Takes back what is more than `before`, so that what was done there at once, beside that, can be undone: by what it keeps, it may be in the
+   * way. Never fails. Without it, the next call does that.
+   */
+  back?(before: readonly HeldCall[]): Promise<void>;
   /** Takes back what was not committed. Never fails: what can't be taken back is cut off. */
   end(): Promise<void>;
 }

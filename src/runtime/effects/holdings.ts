@@ -1,4 +1,4 @@
-import { EffectError, type Holding, type Together } from '#effects';
+import { EffectError, type HeldCall, type Holding, type Together } from '#effects';
 
 /** What one transaction holds at the places of its tools, where nobody else sees it; all of it ends with the transaction. */
 export class Holdings {
@@ -19,6 +19,11 @@ export class Holdings {
   /** Where it has begun. */
   known(at: object): Holding | undefined {
     return this.#open?.get(at);
+  }
+
+  /** Has each go back to what is to stand there. */
+  async back(wantedAt: (at: object) => readonly HeldCall[]): Promise<void> {
+    for (const [at, open] of this.#open ?? []) await open.back?.(wantedAt(at));
   }
 
   /** For who commits it, which ends it. */

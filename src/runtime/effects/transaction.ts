@@ -259,7 +259,8 @@ export class Transaction {
         const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
         refused = winner && whyNotAdopted(parent, winner.#branch);
         const adopted = refused === undefined ? winner : undefined;
-        await this.#discard(children.filter((child) => child !== adopted));
+        const losers = children.filter((child) => child !== adopted);
+        await this.#discard(losers, adopted === undefined ? parent : adopted.#branch);
         if (adopted !== undefined) parent.adopt(adopted.#branch);
         for (const child of children) child.#branch.decided();
       });
@@ -270,10 +271,16 @@ export class Transaction {
     return winner.value;
   }
 
-  async #discard(losers: readonly Transaction[]): Promise<void> {
-    const { run, claims } = this.#attempt;
+  /** Undoes what they have done; `left` goes on. */
+  async #discard(losers: readonly Transaction[], left: Branch): Promise<void> {
+    const { run, claims, holdings } = this.#attempt;
     const others = losers.flatMap((loser) => loser.#branch.allBegun);
-    if (run !== undefined) await this.#attempt.whileActing(() => run.discard(others.sort((a, b) => a - b)));
+    if (run !== undefined)
+      await this.#attempt.whileActing(async () => {
+        // What they hold may be in the way of what undoes it.
+        if (others.length > 0) await holdings.back((at) => left.heldAt(at));
+        await run.discard(others.sort((a, b) => a - b));
+      });
     for (const loser of losers) claims.discard(loser.#branch.place, ({ n }) => n !== undefined && !run!.isGone(n));
   }
 

@@ -1,5 +1,5 @@
 import { canonicalize, type Json } from '#canon';
-import { DidNothing, EffectError, type HeldCall, type Holding, NoAnswer, type TogetherCall } from '#effects';
+import { type Call, DidNothing, EffectError, type HeldCall, type Holding, NoAnswer, type TogetherCall } from '#effects';
 import type { SqlPart } from './part.ts';
 import type { SqlDatabase } from './port.ts';
 import { refusal } from './refusal.ts';
@@ -39,7 +39,7 @@ export class HeldSql implements Holding {
   }
 
   execute(before: readonly HeldCall[], { part, input, call }: TogetherCall): Promise<Json> {
-    return this.#inTurn(call.signal, async (open) => {
+    return this.#inTurn(call, async (open) => {
       await this.#goTo(open, before, call.signal);
       const told = await written(open, { part, input, key: call.key }, call.signal);
       open.done.push({ part, input, key: call.key, told });
@@ -48,7 +48,7 @@ export class HeldSql implements Holding {
   }
 
   read(before: readonly HeldCall[], { part, input, call }: TogetherCall): Promise<Json> {
-    return this.#inTurn(call.signal, async (open) => {
+    return this.#inTurn(call, async (open) => {
       await this.#goTo(open, before, call.signal);
       const read = () => (part as SqlPart).answer(open.use.connection, input, call.signal);
       const value = await behindSavepoint(open, part, read);
@@ -58,7 +58,8 @@ export class HeldSql implements Holding {
   }
 
   async commit(calls: readonly TogetherCall[]): Promise<readonly Json[] | undefined> {
-    const { signal } = calls[0]!.call;
+    const { call: first } = calls[0]!;
+    const { signal } = first;
     const all = calls.map(({ part, input, call, told }) => ({ part, input, key: call.key, told: told! }));
     // What was lost is done anew by its keys, by whoever can tell what became of it.
     if (this.#open === undefined || this.#open.lost !== undefined || all.some(({ told }) => told === undefined)) {
@@ -67,7 +68,7 @@ export class HeldSql implements Holding {
     }
     let isSent = false;
     try {
-      return await this.#inTurn(signal, async (open) => {
+      return await this.#inTurn(first, async (open) => {
         // From now on its limit is that of the call.
         clearTimeout(open.limit);
         const isHeard = cutOffWith(signal, open.use);
@@ -95,41 +96,62 @@ export class HeldSql implements Holding {
     if (this.#open !== undefined) await this.#lose(this.#open);
   }
 
+  back(before: readonly HeldCall[]): Promise<void> {
+    return this.#next(async () => {
+      const open = this.#open;
+      if (open === undefined || open.lost !== undefined) return;
+      // Where it fails, all of it is let go.
+      await this.#using(open, () => takeBack(open, before)).catch(() => undefined);
+    });
+  }
+
   /** One after the other, each in an open transaction, which it keeps for the next one. */
-  #inTurn<T>(signal: AbortSignal, make: (open: Open) => Promise<T>): Promise<T> {
-    const done = this.#last.then(async () => {
-      signal.throwIfAborted();
+  #inTurn<T>(call: Call, make: (open: Open) => Promise<T>): Promise<T> {
+    return this.#next(async () => {
+      call.signal.throwIfAborted();
       if (this.#ended !== undefined) throw this.#ended;
-      const open = await this.#opened(signal);
+      const open = await this.#opened(call);
       // Since it was looked at, its end may have come.
       if (open.lost !== undefined) throw heldTooLong();
-      const { promise: busy, resolve: isOver } = Promise.withResolvers<void>();
-      open.busy = busy;
-      const over = (): void => {
-        open.busy = undefined;
-        isOver();
-      };
-      try {
-        const made = await make(open);
-        over();
-        if (open.lost !== undefined) throw heldTooLong();
-        return made;
-      } catch (thrown) {
-        over();
-        // Cut off here, so that it answers nothing: no statement has ended it.
-        const error = open.lost === undefined ? thrown : heldTooLong(thrown);
-        if (open.isGone || !(error instanceof DidNothing)) await this.#lose(open);
-        if (error instanceof TransactionEnded) this.#ended = error;
-        throw error;
-      }
+      return this.#using(open, make);
     });
+  }
+
+  #next<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(step);
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  async #opened(signal: AbortSignal): Promise<Open> {
+  async #using<T>(open: Open, make: (open: Open) => Promise<T>): Promise<T> {
+    const { promise: busy, resolve: isOver } = Promise.withResolvers<void>();
+    open.busy = busy;
+    const over = (): void => {
+      open.busy = undefined;
+      isOver();
+    };
+    try {
+      const made = await make(open);
+      over();
+      if (open.lost !== undefined) throw heldTooLong();
+      return made;
+    } catch (thrown) {
+      over();
+      // Cut off here, so that it answers nothing: no statement has ended it.
+      const error = open.lost === undefined ? thrown : heldTooLong(thrown);
+      if (open.isGone || !(error instanceof DidNothing)) await this.#lose(open);
+      if (error instanceof TransactionEnded) this.#ended = error;
+      throw error;
+    }
+  }
+
+  async #opened({ signal, epoch }: Call): Promise<Open> {
     if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
-    const use = await used(this.#database, 'held', signal);
+    // Else what its own transaction does there at once, or undoes, would wait for its end, which waits for that.
+    const letGo = (): void => {
+      if (this.#open !== undefined) this.#lose(this.#open).catch(() => undefined);
+    };
+    const use = await used(this.#database, 'held', signal, { epoch, letGo });
     await this.#begin(use, signal);
     const limit = setTimeout(() => void this.#lose(open).catch(() => undefined), this.#database.heldMs!).unref();
     const open: Open = {
@@ -185,14 +207,9 @@ export class HeldSql implements Holding {
 
   /** Takes back what is not of it, and does again what is missing. @throws EffectError `stale` where that answers otherwise than it had */
   async #goTo(open: Open, wanted: readonly HeldCall[], signal: AbortSignal): Promise<void> {
+    await takeBack(open, wanted);
     const { done } = open;
-    let same = 0;
-    while (same < done.length && done[same]!.key === wanted[same]?.key) same++;
-    if (same < done.length) {
-      await backTo(open, same);
-      done.length = same;
-    }
-    for (const call of wanted.slice(same)) {
+    for (const call of wanted.slice(done.length)) {
       const answer = await written(open, call, signal).catch((cause: unknown) => {
         throw cause instanceof DidNothing ? stale(cause) : cause;
       });
@@ -241,6 +258,16 @@ async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Js
     });
     throw nothing(part, error);
   }
+}
+
+/** Takes back what is not of it. */
+async function takeBack(open: Open, wanted: readonly HeldCall[]): Promise<void> {
+  const { done } = open;
+  let same = 0;
+  while (same < done.length && done[same]!.key === wanted[same]?.key) same++;
+  if (same === done.length) return;
+  await backTo(open, same);
+  done.length = same;
 }
 
 async function backTo(open: Open, n: number): Promise<void> {

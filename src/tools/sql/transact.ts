@@ -28,8 +28,8 @@ export async function transact(
   database: SqlDatabase,
   works: readonly SqlWork[],
 ): Promise<readonly (EffectRow | undefined)[]> {
-  const { signal } = works[0]!.call;
-  const use = await unless(works, () => used(database, 'ruled', signal));
+  const { signal, epoch } = works[0]!.call;
+  const use = await unless(works, () => used(database, 'ruled', signal, { epoch }));
   const isHeard = cutOffWith(signal, use);
   try {
     await unless(works, () => begun(database, use, signal));

@@ -1,6 +1,6 @@
 import { EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
-import { turnAt } from './turns.ts';
+import { type Turn, turnAt } from './turns.ts';
 
 /** A connection in a transaction of its own. */
 export interface Use {
@@ -17,12 +17,18 @@ export interface Use {
  *
  * @throws what `connect` throws; the signal's reason where it is not its turn by then, or that has not answered
  */
-export async function used(database: SqlDatabase, to: 'held' | 'ruled' | 'read', signal: AbortSignal): Promise<Use> {
+export async function used(
+  database: SqlDatabase,
+  to: 'held' | 'ruled' | 'read',
+  signal: AbortSignal,
+  turn?: Turn,
+): Promise<Use> {
   const isUrgent = to === 'ruled';
-  const last = to !== 'read' && database.writers === 'one' ? await turnAt(database, isUrgent, signal) : () => undefined;
+  const isAlone = to !== 'read' && database.writers === 'one';
+  const last = isAlone ? await turnAt(database, isUrgent, signal, turn) : () => undefined;
   try {
     const connection = await connected(database, signal);
-    const next = await turnAt(connection, isUrgent, signal).catch((error: unknown) => {
+    const next = await turnAt(connection, isUrgent, signal, turn).catch((error: unknown) => {
       unused(connection).catch(() => undefined);
       throw error;
     });

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Tool } from '#effects';
+import type { Transaction } from '#runtime';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
+import { transact } from '../../../tests/support/tool-stage.ts';
+import { type SqlDatabase, sqlTool } from './index.ts';
+
+// One transaction holds something in a database, and does at once or undoes something else there: it must not wait for itself.
+
+const LONG = 300_000;
+
+const input = z.strictObject({ row: z.string(), by: z.int() });
+
+/** Adds to a row, and takes it off to undo that. */
+function add(name: string, database: SqlDatabase, delivery: 'buffered' | 'externalised'): Tool {
+  const [by, row] = database.placeholders === '$1' ? ['$1', '$2'] : ['?', '?'];
+  const statement = (given: z.infer<typeof input>, sign: 1 | -1) => [
+    { text: `UPDATE cell SET n = n + ${by} WHERE name = ${row}`, values: [sign * given.by, given.row] },
+  ];
+  return sqlTool<typeof input>({
+    name,
+    input,
+    writes: [`cell:${name}:{row}`],
+    database,
+    delivery,
+    statements: (given) => statement(given, 1),
+    ...(delivery === 'externalised' ? { undo: (given) => statement(given, -1) } : {}),
+  });
+}
+
+function tests(open: () => Promise<StagedDatabase>): void {
+  let stage: StagedDatabase;
+  beforeAll(async () => {
+    stage = await open();
+    await stage.run('CREATE TABLE cell (name TEXT PRIMARY KEY, n INTEGER NOT NULL)');
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  const made = async (body: (tx: Transaction) => Promise<unknown>): Promise<string> => {
+    await stage.reset();
+    await stage.run('DELETE FROM cell');
+    await stage.run(`INSERT INTO cell (name, n) VALUES ('p', 0), ('q', 0)`);
+    const database = stage.of(undefined, LONG);
+    const tools = [add('at_once', database, 'externalised'), add('held', database, 'buffered')];
+    const { isCommitted, left, error } = await transact(tools, body, { writes: ['cell:**'] });
+    if (error !== undefined) throw error;
+    expect([isCommitted, left]).toEqual([true, []]);
+    return (await stage.run('SELECT n FROM cell ORDER BY name')).map(({ n }) => n).join(' ');
+  };
+
+  test('what it does at once is done beside what it holds', async () => {
+    const body = async (tx: Transaction) => {
+      await tx.call('held', { row: 'p', by: 1 });
+      await tx.call('at_once', { row: 'q', by: 10 });
+      await tx.call('held', { row: 'p', by: 2 });
+    };
+    expect(await made(body)).toBe('3 10');
+  });
+
+  test('a part that comes to nothing is undone, and what is held beside it stands', async () => {
+    const body = async (tx: Transaction) => {
+      await tx.call('held', { row: 'q', by: 100 });
+      const part = tx.nested(async (inner) => {
+        await inner.call('at_once', { row: 'p', by: 1 });
+        await inner.call('held', { row: 'p', by: 2 });
+        throw new Error('no');
+      });
+      await expect(part).rejects.toThrow('no');
+      await tx.call('held', { row: 'p', by: 10 });
+    };
+    expect(await made(body)).toBe('10 100');
+  });
+
+  test('a branch that is not chosen is undone, and what is held for the other one stands', async () => {
+    const body = (tx: Transaction) =>
+      tx.speculate(
+        [
+          async (branch) => {
+            await branch.call('at_once', { row: 'p', by: 1 });
+            await branch.call('held', { row: 'p', by: 2 });
+          },
+          (branch) => branch.call('held', { row: 'q', by: 10 }),
+        ],
+        () => 1,
+      );
+    expect(await made(body)).toBe('0 10');
+  });
+}
+
+describe('SQLite', () => {
+  tests(async () => new SqliteStage());
+});
+
+withPostgres('PostgreSQL', (postgres) => {
+  tests(() => PostgresStage.open(postgres));
+});
