@@ -58,12 +58,12 @@ export function diskOf(disk: Disk, steps: Steps): Disk {
     get(target, name) {
       const member = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
       if (name === 'write')
-        return async (path: string, bytes: Uint8Array, mode: number) => {
+        return async (path: string, bytes: Uint8Array, mode: number, owner?: string) => {
           await steps.step();
           await target.write(path, bytes.subarray(0, bytes.length / 2), mode);
           await steps.step();
           await target.remove(path);
-          await target.write(path, bytes, mode);
+          await target.write(path, bytes, mode, owner);
           await steps.step();
         };
       if (name === 'hold')

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calling, folder, hash } from '../../../tests/support/file-calls.ts';
@@ -27,6 +27,12 @@ function dying(which: (step: string, path: string) => boolean, when: 'before' | 
 /** A disk that does nothing any more after such a step at a path. */
 function dyingAt(step: string, path: string): (disk: Disk) => Disk {
   return dying((each, at) => each === step && at === path, 'after');
+}
+
+/** Whom this process may give a file to: root to anybody, others to a group that they are in. */
+function somebodyElse(): [uid: number, gid: number] {
+  const [uid, gid] = [process.getuid!(), process.getgid!()];
+  return uid === 0 ? [12_345, 12_345] : [uid, process.getgroups!().find((each) => each !== gid) ?? gid];
 }
 
 describe('what was done at once', () => {
@@ -307,6 +313,31 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual({ a: '755 new', b: '711 c' });
   });
 
+  test('stays whose it was, and is so again when that is undone', async () => {
+    const root = folder();
+    put(root, 'a', 'old', 0o640);
+    put(root, 'b', 'old', 0o4711);
+    const [uid, gid] = somebodyElse();
+    for (const name of ['a', 'b']) chownSync(join(root, name), uid, gid);
+    chmodSync(join(root, 'b'), 0o4711);
+    const owners = () =>
+      ['a', 'b'].map((name) => {
+        const stat = statSync(join(root, name), { throwIfNoEntry: false });
+        return stat && [stat.uid, stat.gid, stat.mode & 0o7777];
+      });
+    const { run, undo } = calling(root);
+    const edit = { path: 'a', edits: [{ old: 'old', new: 'new' }] };
+    await run('edit', edit);
+    await run('delete', { path: 'b' }, 'b');
+    expect(owners()).toEqual([[uid, gid, 0o640], undefined]);
+    await undo('edit', edit);
+    await undo('delete', { path: 'b' }, 'b');
+    expect(owners()).toEqual([
+      [uid, gid, 0o640],
+      [uid, gid, 0o4711],
+    ]);
+  });
+
   test.each([
     ['write', { path: 'a', content: 'new' }],
     ['delete', { path: 'a' }],
@@ -317,6 +348,8 @@ describe('what was done at once', () => {
       put(root, 'a', 'old', 0o4755);
       const theirs = (disk: Disk): Disk => ({
         ...disk,
+        // Nobody but root may give a file away.
+        write: (path, bytes, mode) => disk.write(path, bytes, mode),
         look: async (path) => {
           const seen = await disk.look(path);
           return seen.is === 'file' && seen.mode === 0o4755 ? { ...seen, owner: '12345:12345' } : seen;

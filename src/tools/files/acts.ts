@@ -123,7 +123,7 @@ export class Acts {
     }
     checkTime(path, signal);
     if (does === 'replace') {
-      await this.#disk.write(stagedAt(path, key), after!.bytes, after!.mode);
+      await this.#disk.write(stagedAt(path, key), after!.bytes, after!.mode, before?.owner);
       await this.#disk.sync(dirname(path));
     }
     checkTime(path, signal);
@@ -247,10 +247,10 @@ export class Acts {
   async #writeAgain(path: string, bytes: Buffer, before: Trace): Promise<void> {
     const mode = permissionsOf(before.mode);
     await this.#disk.remove(path);
-    await this.#disk.write(path, bytes, mode);
+    await this.#disk.write(path, bytes, mode, before.owner);
     if (mode === before.mode || modeFor(await this.#disk.look(path), before) === mode) return;
     await this.#disk.remove(path);
-    await this.#disk.write(path, bytes, before.mode);
+    await this.#disk.write(path, bytes, before.mode, before.owner);
   }
 
   async #undoMove({ path, to, before }: Entry): Promise<Undone | undefined> {

@@ -37,8 +37,8 @@ export interface Disk {
   /** Which file stands there, without reading it. */
   idOf(path: string): Promise<string | undefined>;
   names(folder: string): Promise<readonly Named[] | undefined>;
-  /** Makes a new file, durable but for its name. */
-  write(path: string, bytes: Uint8Array, mode: number): Promise<void>;
+  /** Makes a new file, durable but for its name. `owner`: as in `FileSeen`, whose it is to be, as far as the system lets it. */
+  write(path: string, bytes: Uint8Array, mode: number, owner?: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** Whether there was one. */
   remove(path: string): Promise<boolean>;
@@ -65,7 +65,7 @@ export function diskAt(root: Root, bytesMax: number): Disk {
     look: (path) => absentAs<Seen>({ is: 'absent' }, () => at(path, (place) => look(path, place, bytesMax))),
     idOf: (path) => absentAs(undefined, () => at(path, async (place) => idOf(await lstat(place, { bigint: true })))),
     names: (folder) => absentAs(undefined, () => inside(root, folder, namesIn)),
-    write: (path, bytes, mode) => at(path, (place) => write(place, bytes, mode)),
+    write: (path, bytes, mode, owner) => at(path, (place) => write(place, bytes, mode, owner)),
     rename: (from, to) => at(from, (source) => at(to, (target) => rename(source, target))),
     remove: (path) => absentAs(false, () => at(path, (place) => unlink(place).then(() => true))),
     makeFolder: (path) => at(path, (place) => unless('EEXIST', mkdir(place))),
@@ -162,12 +162,21 @@ async function namesIn(place: string): Promise<Named[]> {
   }));
 }
 
-async function write(place: string, bytes: Uint8Array, mode: number): Promise<void> {
+async function write(place: string, bytes: Uint8Array, mode: number, owner: string | undefined): Promise<void> {
   await using handle = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   await handle.writeFile(bytes);
-  // Not at open, where the process's mask would take some of it away.
+  if (owner !== undefined) await giveTo(handle, owner);
+  // Not at open, where the process's mask would take some of it away; and after whose it is, which takes some away, too.
   await handle.chmod(mode);
   await handle.sync();
+}
+
+/** Root gives a file to anybody, and who has made it, to the groups that they are in: the rest stays as it is made. */
+async function giveTo(handle: FileHandle, owner: string): Promise<void> {
+  const [uid, gid] = owner.split(':').map(Number) as [number, number];
+  const now = await handle.stat();
+  if (now.uid === uid && now.gid === gid) return;
+  await handle.chown(uid, gid).catch(() => handle.chown(now.uid, gid).catch(() => undefined));
 }
 
 async function sync(place: string): Promise<void> {

@@ -7,10 +7,11 @@
  * process, so that who is late takes nothing down that is not so any more. One file has one path and one scope, whatever `..`,
  * links and, where the file system takes them for the same, case and Unicode form it is named by. What is refused is refused by the
  * plan, before the commit, as far as it stands there then. New bytes never act for an owner (setuid and the like), and what was there
- * before does so again only where its owner is the same.
+ * before does so again only where its owner is the same. What is written again stays its owner's, as far as the system lets this process say so: root
+ * may, and whoever else, of a group that they are in.
  *
  * Never: follows a symbolic link that was not there when the call was claimed; touches anything outside of its root, or a file
- * with a second name (a hard link), or a folder that it did not make; keeps owner, times or extended attributes of what it
+ * with a second name (a hard link), or a folder that it did not make; keeps times or extended attributes of what it
  * replaces; runs where paths have no `/`. Somebody who writes there by other means, between its last look and its rename, is not
  * noticed: a file system has no condition on a rename.
  *
