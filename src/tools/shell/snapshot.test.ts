@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -88,6 +89,27 @@ test('a folder that the command has shut altogether is put back', async () => {
     expect(await snapshots.settle('k')).toEqual({ happened: false });
   });
   expect(standing(root)).toEqual(before);
+});
+
+test.each(['emptied', 'removed'])('a folder that the command has %s is whose it was, with all in it', async (how) => {
+  const { root, snapshots } = stage();
+  // Root gives a file to anybody, others to the groups that they are in.
+  const theirs = process.getgroups!().find((gid) => gid !== process.getgid!()) ?? process.getgid!();
+  symlinkSync('a.txt', join(root, 'link'));
+  chownSync(join(root, 'a.txt'), process.geteuid!() === 0 ? 12_345 : process.geteuid!(), theirs);
+  chmodSync(join(root, 'a.txt'), 0o4755);
+  const owners = () =>
+    ['.', 'a.txt', 'link', ...Object.keys(listing(root))].map((at) => {
+      const { uid, gid, mode } = lstatSync(join(root, at));
+      return [at, uid, gid, mode];
+    });
+  const before = owners();
+  await snapshots.take('k', 1);
+  rmSync(root, { recursive: true });
+  if (how === 'emptied') mkdirSync(root);
+  if (how === 'emptied' && process.geteuid!() === 0) chownSync(root, NOBODY, NOBODY);
+  expect(await snapshots.settle('k')).toEqual({ happened: false });
+  expect(owners()).toEqual(before);
 });
 
 /** What is read of a file or folder that may have gone. */

@@ -9,6 +9,7 @@ import {
   clear,
   copyInto,
   fingerprint,
+  give,
   makeFolder,
   modeOf,
   remove,
@@ -95,6 +96,7 @@ export class Snapshots {
     await remove(this.#copyAt(key));
     await mkdir(this.#copyAt(key), 0o700);
     await copyInto(this.#folder, this.#copyAt(key));
+    await give(this.#folder, this.#copyAt(key));
     const mode = await modeOf(this.#folder);
     const before = await fingerprint(this.#copyAt(key), mode);
     await this.#write(key, {
@@ -182,7 +184,7 @@ export class Snapshots {
       throw new NoAnswer(`The snapshot ${key} is not what was there; ${this.#folder} was left as it is.`, {
         why: 'snapshot_damaged',
       });
-    await makeFolder(this.#folder);
+    if (await makeFolder(this.#folder)) await give(copy, this.#folder);
     // The command may have shut it, and who is to put it back has to get in.
     if (mode !== undefined) await setMode(this.#folder, mode | 0o700);
     await clear(this.#folder);

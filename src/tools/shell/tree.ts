@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { chmod, cp, lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises';
+import { chmod, cp, lchown, lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contentHash, type Json } from '#canon';
 
@@ -32,6 +32,7 @@ async function requireTexts(folder: Place, name: Buffer): Promise<void> {
   for (const inside of await readdir(place, { encoding: 'buffer' })) await requireTexts(place, inside);
 }
 
+/** As they are, and whose they are, as far as the system lets. */
 export async function copyInto(from: string, to: string): Promise<void> {
   for (const bytes of await namesIn(from)) {
     const name = bytes.toString();
@@ -41,15 +42,37 @@ export async function copyInto(from: string, to: string): Promise<void> {
       preserveTimestamps: true,
       mode: constants.COPYFILE_FICLONE,
     });
+    await giveAll(join(from, name), join(to, name));
   }
 }
 
-/** A folder of that path, where a command may have left none, or something else: what a link leads to is not the folder. */
-export async function makeFolder(path: string): Promise<void> {
+/** A copy is whose process has made it. */
+async function giveAll(from: string, to: string): Promise<void> {
+  if (!(await give(from, to)).isDirectory()) return;
+  for (const name of await readdir(from)) await giveAll(join(from, name), join(to, name));
+}
+
+/**
+ * Has the one belong to whom the other belongs to: root gives to anybody, and others to the groups that they are in. What can't be given, or is
+ * not there any more, is left.
+ */
+export async function give(from: string, to: string): Promise<Stats> {
+  const [stat, now] = [await lstat(from), await statOf(to)];
+  if (now === undefined || (now.uid === stat.uid && now.gid === stat.gid)) return stat;
+  const given = lchown(to, stat.uid, stat.gid).catch(() => lchown(to, now.uid, stat.gid));
+  // With it go the bits by which a file acts for its owner.
+  const mode = stat.mode & 0o7777;
+  await given.then(stat.isFile() && mode > 0o777 ? () => chmod(to, mode) : undefined).catch(() => undefined);
+  return stat;
+}
+
+/** A folder of that path, where a command may have left none, or something else: what a link leads to is not the folder. Whether it was made. */
+export async function makeFolder(path: string): Promise<boolean> {
   const stat = await statOf(path);
-  if (stat?.isDirectory() === true) return;
+  if (stat?.isDirectory() === true) return false;
   if (stat !== undefined) await rm(path);
   await mkdir(path, 0o700);
+  return true;
 }
 
 export async function clear(folder: string): Promise<void> {
