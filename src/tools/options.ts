@@ -1,14 +1,48 @@
 import { z } from 'zod';
 import { issueText, issueWords } from '#canon';
-import { EffectError, inputMembers } from '#effects';
+import { EffectError, inputMembers, type ToolSpec } from '#effects';
 
 /** A function, which is the caller's code and not looked at. */
 export const callback = z.custom<(...args: any[]) => any>((value) => typeof value === 'function', {
   params: { expected: 'function' },
 });
 
+/** A schema of zod, for what a tool is called with. */
+export const zodSchema = z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema');
+
 /** Scopes as a tool declares them; what they say is read with the declaration. */
 export const scopes = z.union([z.array(z.string()), callback]);
+
+/** What every tool may say of itself. */
+export const SAID = {
+  name: z.string(),
+  description: z.string().optional(),
+  cost: callback.optional(),
+  sensitive: z.boolean().optional(),
+  parallel: z.boolean().optional(),
+};
+
+/** What one that acts may say as well, whatever it acts by. */
+export const SAID_OF_ACTS = {
+  ...SAID,
+  reads: scopes.optional(),
+  writes: scopes.optional(),
+  plan: callback.optional(),
+  undoCost: callback.optional(),
+  uncompensated: z.string().optional(),
+  channel: z.string().optional(),
+  mitigate: callback.optional(),
+};
+
+export type Said<Schema extends z.ZodType = z.ZodType> = Pick<ToolSpec<Schema>, keyof typeof SAID>;
+
+export type SaidOfActs<Schema extends z.ZodType = z.ZodType> = Pick<ToolSpec<Schema>, keyof typeof SAID_OF_ACTS>;
+
+/** Of all that a tool is made of, what it says of itself, for its declaration. */
+export function said<Options extends object>(options: Options): Pick<Options, keyof Options & keyof SaidOfActs> {
+  const there = Object.entries(options).filter(([name]) => Object.hasOwn(SAID_OF_ACTS, name));
+  return Object.fromEntries(there) as ReturnType<typeof said<Options>>;
+}
 
 /**
  * What a tool is made of, checked before anything of it is used. `byDefault` is the name of what may be made without one.

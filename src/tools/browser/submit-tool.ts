@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { copyJson, type Json } from '#canon';
 import { type Call, DidNothing, declareTool, type Reconciled, type Tool, type ToolSpec, type Undone } from '#effects';
 import { type UrlOf, urlMaker } from '../http/url.ts';
-import { callback, readOptions, scopes } from '../options.ts';
+import { callback, readOptions, SAID_OF_ACTS, type SaidOfActs, said, zodSchema } from '../options.ts';
 import { webScope } from './origins.ts';
 import { type PageSeen, seenOn } from './seen.ts';
 import { SITE, type SiteOptions, siteOf } from './site.ts';
@@ -11,24 +11,8 @@ import { type Field, field, type Target, target } from './target.ts';
 import { type Site, visit } from './visit.ts';
 
 /** A form that is known, as a tool. */
-export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends SiteOptions,
-    Pick<
-      ToolSpec<Schema>,
-      | 'name'
-      | 'description'
-      | 'input'
-      | 'reads'
-      | 'writes'
-      | 'plan'
-      | 'cost'
-      | 'undoCost'
-      | 'uncompensated'
-      | 'channel'
-      | 'mitigate'
-      | 'sensitive'
-      | 'parallel'
-    > {
+export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType> extends SiteOptions, SaidOfActs<Schema> {
+  readonly input: Schema;
   /** By default irreversible and externalised; queryable where there is a `reconcile`, else blind. */
   readonly class?: Exclude<ToolSpec<Schema>['class'], 'read'>;
   /** Where the form is: with `{member}` for a part of the input, which is escaped; or a function of the input. */
@@ -67,20 +51,9 @@ export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType>
 const URL_OF = z.union([z.string(), callback]);
 const OPTIONS = z.strictObject({
   ...SITE,
-  name: z.string(),
-  description: z.string().optional(),
-  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema'),
+  ...SAID_OF_ACTS,
+  input: zodSchema,
   class: z.unknown().optional(),
-  reads: scopes.optional(),
-  writes: scopes.optional(),
-  plan: callback.optional(),
-  cost: callback.optional(),
-  undoCost: callback.optional(),
-  uncompensated: z.string().optional(),
-  channel: z.string().optional(),
-  mitigate: callback.optional(),
-  sensitive: z.boolean().optional(),
-  parallel: z.boolean().optional(),
   url: URL_OF,
   fields: callback,
   button: target,
@@ -111,26 +84,15 @@ const FIELDS = z.array(field);
 export function submitTool<Schema extends z.ZodType>(options: SubmitToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SubmitToolOptions;
   const form = new Form(read);
-  const { name, description, input, plan, cost, undoCost, uncompensated, channel, reads, reconcile, compensate } = read;
-  const { mitigate, sensitive, parallel } = read;
+  const { input, reconcile, compensate } = read;
   const sink = reconcile === undefined ? 'blind' : 'queryable';
   const { class: sort = { reversibility: 'irreversible', delivery: 'externalised', sink } } = read;
   const { writes = (given: unknown) => [webScope(form.url(given))] } = read;
   return declareTool({
-    name,
+    ...said(read),
     input,
     class: sort,
     writes,
-    ...(description === undefined ? {} : { description }),
-    ...(reads === undefined ? {} : { reads }),
-    ...(plan === undefined ? {} : { plan }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(undoCost === undefined ? {} : { undoCost }),
-    ...(uncompensated === undefined ? {} : { uncompensated }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(mitigate === undefined ? {} : { mitigate }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(parallel === undefined ? {} : { parallel }),
     ...(reconcile === undefined ? {} : { reconcile: form.reconciler(reconcile) }),
     ...(compensate === undefined ? {} : { compensate: form.compensator(compensate) }),
     execute: (given, call) => form.execute(given, call),

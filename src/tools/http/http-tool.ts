@@ -10,7 +10,16 @@ import {
   type ToolSpec,
   type Undone,
 } from '#effects';
-import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
+import {
+  callback,
+  invalidTool,
+  readOptions,
+  requireMembers,
+  SAID_OF_ACTS,
+  type SaidOfActs,
+  said,
+  zodSchema,
+} from '../options.ts';
 import {
   type BodySort,
   type Exchanged,
@@ -29,23 +38,8 @@ export interface HttpHeaders {
 
 /** A call of an HTTP API as a tool. */
 export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends Pick<
-    ToolSpec<Schema>,
-    | 'name'
-    | 'description'
-    | 'input'
-    | 'class'
-    | 'reads'
-    | 'writes'
-    | 'plan'
-    | 'cost'
-    | 'undoCost'
-    | 'uncompensated'
-    | 'channel'
-    | 'mitigate'
-    | 'sensitive'
-    | 'parallel'
-  > {
+  extends SaidOfActs<Schema>,
+    Pick<ToolSpec<Schema>, 'input' | 'class'> {
   /** By default GET for what only reads, and POST for what does not. */
   readonly method?: string;
   /** With `{member}` for a part of the input, which is escaped; or a function of the input, which needs `allow`. */
@@ -123,20 +117,9 @@ const HEADER_NAME = z
     'a header that a tool can set, as the length of a message is set with it',
   );
 const OPTIONS = z.strictObject({
-  name: z.string(),
-  description: z.string().optional(),
-  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema'),
+  ...SAID_OF_ACTS,
+  input: zodSchema,
   class: z.unknown().optional(),
-  reads: scopes.optional(),
-  writes: scopes.optional(),
-  plan: callback.optional(),
-  cost: callback.optional(),
-  undoCost: callback.optional(),
-  uncompensated: z.string().optional(),
-  channel: z.string().optional(),
-  mitigate: callback.optional(),
-  sensitive: z.boolean().optional(),
-  parallel: z.boolean().optional(),
   method: METHOD.optional(),
   url: URL_OF,
   allow: z.array(z.string()).optional(),
@@ -178,25 +161,15 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
   requireNoBody(read.name, 'body', read.method ?? (read.class === 'read' ? 'GET' : 'POST'), read.body);
   requireNoBody(read.name, 'compensate.body', read.compensate?.method ?? 'DELETE', read.compensate?.body);
   const api = new HttpApi(read);
-  const { name, description, input, class: sort, plan, cost, undoCost, uncompensated, channel } = read;
-  const { mitigate, sensitive, parallel } = read;
+  const { input, class: sort } = read;
   const own = (given: unknown) => [apiScope(api.url(given, given))];
   const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } = read;
   return declareTool({
-    name,
+    ...said(read),
     input,
     class: sort,
-    ...(description === undefined ? {} : { description }),
     ...(reads === undefined ? {} : { reads }),
     ...(writes === undefined ? {} : { writes }),
-    ...(plan === undefined ? {} : { plan }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(undoCost === undefined ? {} : { undoCost }),
-    ...(uncompensated === undefined ? {} : { uncompensated }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(mitigate === undefined ? {} : { mitigate }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(parallel === undefined ? {} : { parallel }),
     ...(read.reconcile === undefined ? {} : { reconcile: api.reconciler(read.reconcile) }),
     ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
     execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { issueText } from '#canon';
-import { type Call, DidNothing, declareTool, type Reconciled, type Tool, type ToolSpec } from '#effects';
-import { callback, invalidTool, readOptions } from '../options.ts';
+import { type Call, DidNothing, declareTool, type Reconciled, type Tool } from '#effects';
+import { callback, invalidTool, readOptions, SAID, type Said, said } from '../options.ts';
 import { address, line, type MailMessage, mailScopes, message, recipientsOf } from './message.ts';
 import { handOver, readSmtp, type SmtpOptions, type Taken } from './smtp.ts';
 
 /** An outbox as a tool. */
-export interface MailToolOptions
-  extends Pick<ToolSpec<typeof message>, 'description' | 'cost' | 'sensitive' | 'parallel'> {
-  readonly name: string;
+export interface MailToolOptions extends Said<typeof message> {
   /** Who writes: one address, or with a name. */
   readonly from: string | { readonly name: string; readonly address: string };
   /** `smtp://user:password@host:port`, `smtps://…`, options, or a function that is asked for them at each sending. */
@@ -21,11 +19,7 @@ export interface MailToolOptions
 }
 
 const OPTIONS = z.strictObject({
-  name: z.string(),
-  description: z.string().optional(),
-  cost: callback.optional(),
-  sensitive: z.boolean().optional(),
-  parallel: z.boolean().optional(),
+  ...SAID,
   from: z.union([address, z.strictObject({ name: line, address })]),
   transport: z.union([z.string(), z.looseObject({}), callback]),
   sent: callback.optional(),
@@ -42,19 +36,15 @@ const OPTIONS = z.strictObject({
  */
 export function mailTool(options: MailToolOptions): Tool {
   const read = readOptions(OPTIONS, options) as unknown as MailToolOptions;
-  const { name, description, cost, sensitive, parallel, sent, from, transport } = read;
+  const { name, sent, from, transport } = read;
   if (typeof transport !== 'function') requireTransport(name, transport);
   const sender = typeof from === 'string' ? from : from.address;
   const idOf = ({ key }: Call): string => `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
   return declareTool({
-    name,
+    ...said(read),
     input: message,
     class: { reversibility: 'irreversible', delivery: 'buffered', sink: sent === undefined ? 'blind' : 'queryable' },
     writes: mailScopes,
-    ...(description === undefined ? {} : { description }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(parallel === undefined ? {} : { parallel }),
     ...(sent === undefined
       ? {}
       : {

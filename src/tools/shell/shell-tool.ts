@@ -13,29 +13,22 @@ import {
   whyOf,
 } from '#effects';
 import { scopeOf } from '../files/root.ts';
-import { callback, invalidTool, readOptions, requireMembers, scopes } from '../options.ts';
+import {
+  callback,
+  invalidTool,
+  readOptions,
+  requireMembers,
+  SAID_OF_ACTS,
+  type SaidOfActs,
+  zodSchema,
+} from '../options.ts';
 import { argument, envWith, leading, membersOf, problemOfScript } from './given.ts';
 import { type Command, type Ended, runCommand } from './run-command.ts';
 import { Snapshots } from './snapshot.ts';
 
 export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
-  extends Pick<
-    ToolSpec<Schema>,
-    | 'name'
-    | 'description'
-    | 'reads'
-    | 'writes'
-    | 'compensate'
-    | 'reconcile'
-    | 'uncompensated'
-    | 'plan'
-    | 'mitigate'
-    | 'cost'
-    | 'undoCost'
-    | 'channel'
-    | 'sensitive'
-    | 'parallel'
-  > {
+  extends SaidOfActs<Schema>,
+    Pick<ToolSpec<Schema>, 'compensate' | 'reconcile'> {
   /** Default: no input. */
   readonly input?: Schema;
   /**
@@ -75,22 +68,11 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
 
 const FOLDER = 'the absolute path of a folder that has one around it';
 const OPTIONS = z.strictObject({
-  name: z.string(),
-  description: z.string().optional(),
-  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema').optional(),
+  ...SAID_OF_ACTS,
+  input: zodSchema.optional(),
   class: z.unknown().optional(),
-  reads: scopes.optional(),
-  writes: scopes.optional(),
   compensate: callback.optional(),
   reconcile: callback.optional(),
-  uncompensated: z.string().optional(),
-  cost: callback.optional(),
-  undoCost: callback.optional(),
-  channel: z.string().optional(),
-  plan: callback.optional(),
-  mitigate: callback.optional(),
-  sensitive: z.boolean().optional(),
-  parallel: z.boolean().optional(),
   command: z.custom(isCommand, 'a list of texts, the program first, or one text that is a script'),
   mayBeOptions: z.array(z.string()).optional(),
   cwd: z.string().optional(),

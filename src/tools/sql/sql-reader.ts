@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type Call, declareTool, type Tool, type ToolSpec } from '#effects';
-import { callback, readOptions, scopes } from '../options.ts';
+import { callback, readOptions, SAID, type Said, said, scopes, zodSchema } from '../options.ts';
 import { SqlPart } from './part.ts';
 import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
 import type { SqlStatement } from './statements.ts';
 import { cutOffWith, rollBack, used } from './use.ts';
 
 /** A statement on the caller's database that only reads, as a tool. */
-export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType>
-  extends Pick<ToolSpec<Schema>, 'name' | 'description' | 'input' | 'cost' | 'sensitive' | 'parallel'> {
+export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType> extends Said<Schema> {
+  readonly input: Schema;
   readonly reads: NonNullable<ToolSpec<Schema>['reads']>;
   readonly database: SqlDatabase;
   /** What is asked: one statement, so that what it answers was there all at once. */
@@ -18,13 +18,9 @@ export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType>
 }
 
 const OPTIONS = z.strictObject({
-  name: z.string(),
-  description: z.string().optional(),
-  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema'),
+  ...SAID,
+  input: zodSchema,
   reads: scopes,
-  cost: callback.optional(),
-  sensitive: z.boolean().optional(),
-  parallel: z.boolean().optional(),
   database: sqlDatabase,
   statement: callback,
   result: callback.optional(),
@@ -38,7 +34,7 @@ const OPTIONS = z.strictObject({
  */
 export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SqlReaderOptions;
-  const { name, description, input, reads, cost, sensitive, parallel, database, statement, result } = read;
+  const { name, input, reads, database, statement, result } = read;
   const part = new SqlPart({
     name,
     placeholders: database.placeholders,
@@ -46,14 +42,10 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     result: ([rows = []], given) => (result === undefined ? rows : result(rows, given)),
   });
   return declareTool({
-    name,
+    ...said(read),
     input,
     class: 'read',
     reads,
-    ...(description === undefined ? {} : { description }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(parallel === undefined ? {} : { parallel }),
     ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
     execute: async (given: any, { signal }: Call) => {
       const use = await used(database, 'read', signal);

@@ -10,7 +10,7 @@ import {
   type ToolSpec,
   type Undone,
 } from '#effects';
-import { callback, readOptions, scopes } from '../options.ts';
+import { callback, readOptions, SAID, type Said, said, scopes, zodSchema } from '../options.ts';
 import { HeldSql } from './held.ts';
 import { SqlPart } from './part.ts';
 import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
@@ -19,10 +19,8 @@ import { transact } from './transact.ts';
 
 /** Statements on the caller's database as a tool. */
 export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends Pick<
-    ToolSpec<Schema>,
-    'name' | 'description' | 'input' | 'reads' | 'plan' | 'cost' | 'channel' | 'sensitive' | 'parallel'
-  > {
+  extends Said<Schema>,
+    Pick<ToolSpec<Schema>, 'input' | 'reads' | 'plan' | 'channel'> {
   readonly writes: NonNullable<ToolSpec<Schema>['writes']>;
   readonly database: SqlDatabase;
   /** What is done, in one transaction of the database with all else that is held for it. */
@@ -38,15 +36,11 @@ export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
 }
 
 const OPTIONS = z.strictObject({
-  name: z.string(),
-  description: z.string().optional(),
-  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema'),
+  ...SAID,
+  input: zodSchema,
   reads: scopes.optional(),
   writes: scopes.optional(),
   plan: callback.optional(),
-  cost: callback.optional(),
-  sensitive: z.boolean().optional(),
-  parallel: z.boolean().optional(),
   database: sqlDatabase,
   statements: callback,
   result: callback.optional(),
@@ -65,21 +59,13 @@ const OPTIONS = z.strictObject({
  */
 export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema>): Tool {
   const read = readOptions(OPTIONS, options) as unknown as SqlToolOptions;
-  const { name, description, input, reads, writes, plan, cost, undo, channel, delivery = 'buffered' } = read;
-  const { sensitive, parallel } = read;
+  const { input, writes, undo, delivery = 'buffered' } = read;
   const part = new SqlPart({ ...read, placeholders: read.database.placeholders });
   return declareTool({
-    name,
+    ...said(read),
     input,
     class: { reversibility: undo === undefined ? 'irreversible' : 'reversible', delivery, sink: 'keyed' },
     writes,
-    ...(description === undefined ? {} : { description }),
-    ...(reads === undefined ? {} : { reads }),
-    ...(plan === undefined ? {} : { plan }),
-    ...(cost === undefined ? {} : { cost }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(parallel === undefined ? {} : { parallel }),
     ...(undo === undefined
       ? {}
       : {
