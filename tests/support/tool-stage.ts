@@ -58,7 +58,7 @@ export async function transact(
     readonly deadlineMs?: number;
   } = {},
 ): Promise<Ended> {
-  const { callMs = 1_000, writes = ['**'], retries = 0, deadlineMs } = options;
+  const { callMs = 10_000, writes = ['**'], retries = 0, deadlineMs } = options;
   const assize = runtimeOver(new MemoryStore(), [attended], { tools, callMs });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   let error: { readonly code?: string } | undefined;
