@@ -291,6 +291,36 @@ describe('a command whose folder is kept', () => {
     expect(readdirSync(root, 'buffer')).toHaveLength(5);
   });
 
+  test('is not begun where its folder takes too long to copy, and that is certain', async () => {
+    const root = folder();
+    const before = listing(root);
+    const stop = new AbortController();
+    const { promise: goesOn, resolve: goOn } = Promise.withResolvers<void>();
+    const take = Snapshots.prototype.take;
+    const taking = vi.spyOn(Snapshots.prototype, 'take').mockImplementationOnce(async function (
+      this: Snapshots,
+      ...given
+    ) {
+      stop.abort();
+      await goesOn;
+      return take.apply(this, given);
+    });
+    const tool = changing(root, CHANGE);
+    // Whoever waits is told at once, and not when what is under way has ended.
+    await expect(run(tool, {}, callOf('k', 1, stop.signal))).rejects.toMatchObject({
+      name: 'DidNothing',
+      isFinal: true,
+      why: 'not_copied',
+    });
+    goOn();
+    taking.mockRestore();
+    // What it had of a copy goes, and nothing is put back: somebody else may be at work there by now.
+    writeFileSync(join(root, 'theirs'), '');
+    expect(await tool.spec.reconcile!({}, callOf())).toEqual({ happened: false });
+    expect(snapshotsOf(root)).toEqual([]);
+    expect(listing(root)).toEqual({ ...before, theirs: '644 ' });
+  });
+
   test('is left where somebody has changed the folder since', async () => {
     const root = folder();
     const tool = changing(root, CHANGE);

@@ -194,7 +194,9 @@ function undoneBySnapshot(
   return {
     execute: async (given, call) => {
       await copying(folder, () => snapshots.makePlace());
-      return snapshots.alone(call.signal, () => executed(spec, snapshots, given as Json, call));
+      const copies = new Copying(folder, call.signal);
+      const ended = snapshots.alone(call.signal, () => executed(spec, snapshots, given as Json, call, copies));
+      return copies.unlessLate(ended);
     },
     compensate: (_input, _result, { key, signal }) => snapshots.alone(signal, () => snapshots.undo(key)),
     reconcile: (_input, { key, signal }) => snapshots.alone<Reconciled>(signal, () => snapshots.settle(key)),
@@ -213,14 +215,66 @@ async function copying(folder: string, part: () => Promise<void>): Promise<void>
   }
 }
 
-async function executed(spec: ShellToolSpec<any>, snapshots: Snapshots, given: Json, call: Call): Promise<Json> {
+/** The time in which nothing was done yet, as the folder is being copied. */
+class Copying {
+  readonly #folder: string;
+  readonly #signal: AbortSignal;
+  #isUnderWay = false;
+
+  constructor(folder: string, signal: AbortSignal) {
+    this.#folder = folder;
+    this.#signal = signal;
+  }
+
+  /** @throws DidNothing where it fails */
+  async during(copy: () => Promise<void>): Promise<void> {
+    this.#isUnderWay = true;
+    try {
+      await copying(this.#folder, copy);
+    } finally {
+      this.#isUnderWay = false;
+    }
+  }
+
+  /** What it comes to. @throws DidNothing as soon as nobody waits any more, where that is during a copy, which ends by itself then */
+  async unlessLate<T>(ended: Promise<T>): Promise<T> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const tell = (): void => {
+      if (this.#isUnderWay) reject(this.#late());
+    };
+    this.#signal.addEventListener('abort', tell);
+    try {
+      return await Promise.race([late, ended]);
+    } finally {
+      this.#signal.removeEventListener('abort', tell);
+    }
+  }
+
+  /** For good, as it is as large another time. */
+  #late(): DidNothing {
+    return new DidNothing(
+      `${this.#folder} could not be copied in time; give calls longer (callMs), or name a smaller folder in snapshotOf`,
+      { final: true, why: 'not_copied' },
+    );
+  }
+}
+
+async function executed(
+  spec: ShellToolSpec<any>,
+  snapshots: Snapshots,
+  given: Json,
+  call: Call,
+  copies: Copying,
+): Promise<Json> {
   const { key, epoch, signal } = call;
   const found = await snapshots.settle(key);
   if (found.happened) return found.result;
   const command = commandOf(spec, given, key);
-  await copying(spec.snapshotOf!, async () => {
+  await copies.during(async () => {
     try {
-      await snapshots.take(key, epoch);
+      await snapshots.take(key, epoch, signal);
+      // Nobody waits any more, and what it touches may be somebody else's by now.
+      signal.throwIfAborted();
     } catch (error) {
       await snapshots.forget(key);
       throw error;

@@ -157,6 +157,15 @@ test('what a crash has left of an entry goes with it: of a later one, with a lat
   expect(listing(home)).toEqual({});
 });
 
+test('what a crash has left of a copy that was not finished goes with the next run', async () => {
+  const { snapshots, place } = stage();
+  const home = join(place, '.assize-snapshots/repo');
+  await snapshots.take('k', 2);
+  mkdirSync(join(home, 'unfinished/sub'), { recursive: true });
+  await snapshots.take('l', 2);
+  expect(readdirSync(home).sort()).toEqual(['k', 'k.json', 'l', 'l.json']);
+});
+
 test('a run is written down as put back before anything of its copy goes', async () => {
   const { root, snapshots, place } = stage();
   for (let n = 0; n < 100; n++) writeFileSync(join(root, `${n}.txt`), '');

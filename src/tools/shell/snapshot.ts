@@ -86,16 +86,21 @@ export class Snapshots {
     await mkdir(this.#home, { recursive: true, mode: 0o700 });
   }
 
-  /** Copies the folder; durable in the sense of this adapter when it returns. @throws Error where it can't be copied */
-  async take(key: string, epoch: number | undefined): Promise<void> {
+  /**
+   * Copies the folder; durable in the sense of this adapter when it returns.
+   *
+   * @throws Error where it can't be copied, or the signal says to stop before
+   */
+  async take(key: string, epoch: number | undefined, signal?: AbortSignal): Promise<void> {
     await this.makePlace();
     // The folder itself, or what is around it, may be what keeps others away.
     await chmod(this.#home, 0o700);
+    await this.#forgetUnwritten();
     if (epoch !== undefined) await this.#forgetBefore(epoch);
     await requireCopyable(this.#folder);
     await remove(this.#copyAt(key));
     await mkdir(this.#copyAt(key), 0o700);
-    await copyInto(this.#folder, this.#copyAt(key));
+    await copyInto(this.#folder, this.#copyAt(key), signal);
     await give(this.#folder, this.#copyAt(key));
     const mode = await modeOf(this.#folder);
     const before = await fingerprint(this.#copyAt(key), mode);
@@ -205,6 +210,12 @@ export class Snapshots {
 
   #partly(why: string, more: object): Undone {
     return { undone: 'partly', residue: { folder: this.#folder, why, ...more } as Json };
+  }
+
+  /** Copies that were not finished, of which nobody asks: their calls did nothing. */
+  async #forgetUnwritten(): Promise<void> {
+    const names = new Set(await readdir(this.#home));
+    for (const name of names) if (!name.includes('.') && !names.has(`${name}.json`)) await remove(this.#copyAt(name));
   }
 
   async #forgetBefore(epoch: number): Promise<void> {

@@ -32,8 +32,8 @@ async function requireTexts(folder: Place, name: Buffer): Promise<void> {
   for (const inside of await readdir(place, { encoding: 'buffer' })) await requireTexts(place, inside);
 }
 
-/** As they are, and whose they are, as far as the system lets. */
-export async function copyInto(from: string, to: string): Promise<void> {
+/** As they are, and whose they are, as far as the system lets. @throws the signal's reason */
+export async function copyInto(from: string, to: string, signal?: AbortSignal): Promise<void> {
   for (const bytes of await namesIn(from)) {
     const name = bytes.toString();
     await cp(join(from, name), join(to, name), {
@@ -41,6 +41,10 @@ export async function copyInto(from: string, to: string): Promise<void> {
       verbatimSymlinks: true,
       preserveTimestamps: true,
       mode: constants.COPYFILE_FICLONE,
+      filter: () => {
+        signal?.throwIfAborted();
+        return true;
+      },
     });
     await giveAll(join(from, name), join(to, name));
   }
