@@ -88,7 +88,7 @@ describe('a declaration is refused', () => {
   test.each<[string, object, string]>([
     ['whose class is unknown', { class: 'harmless' }, 'its class is'],
     ['whose host is a part of the input', { url: 'https://{what}.example/' }, 'which host'],
-    ['whose URL is none', { url: '/orders' }, 'is none: it has to begin with http:// or https:// and a host.'],
+    ['whose URL is none', { url: '/orders' }, "can't be used: it has to begin with http:// or https:// and a host."],
     ['whose URL has what its input has not', { url: 'https://h.example/{ident}' }, 'its url has {ident}'],
     ['whose URL is made, with no host allowed', { url: () => 'https://h.example/' }, 'allow'],
     ['whose URL is not allowed', { allow: ['g.example'] }, 'not in allow'],
@@ -106,6 +106,16 @@ describe('a declaration is refused', () => {
       code: 'invalid_tool',
       message: expect.stringContaining(why),
     });
+  });
+
+  test.each([
+    [{ url: 'https://ada:hunter2@h.example/' }, 'its URL'],
+    [{ url: 'h.example/orders?key=hunter2' }, 'its URL'],
+    [{ allow: ['ada:hunter2@h.example'] }, 'allow has'],
+  ])('without its secret in what is said of it: %j', (change, what) => {
+    const { message } = errorOf(() => httpTool({ ...sound, ...change } as never)) as Error;
+    expect(message).toContain(what);
+    expect(message).not.toContain('hunter2');
   });
 
   test('or is none at all', () => {

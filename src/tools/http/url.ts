@@ -58,7 +58,8 @@ export function urlMaker<Args extends readonly unknown[]>(
 function ownHost(tool: string, template: string): string {
   const [one, other] = ['x', 'y'].map((filler) => {
     const read = readUrl(template.replaceAll(MEMBER, filler));
-    if (typeof read === 'string') throw invalidTool(tool, `its URL ${JSON.stringify(template)} is none: ${read}`);
+    // Without what it is: it may have a password, or a key in its query.
+    if (typeof read === 'string') throw invalidTool(tool, `its URL can't be used: ${read}`);
     return read;
   }) as [URL, URL];
   if (one.origin !== other.origin) throw invalidTool(tool, 'no part of the input may say which host its URL goes to');
@@ -69,10 +70,9 @@ function hostOf(tool: string, host: string): string {
   const url = URL.parse(`http://${host}`);
   if (url !== null && url.pathname === '/' && url.search === '' && !host.endsWith('/') && url.username === '')
     return url.host;
-  throw invalidTool(
-    tool,
-    `allow has ${JSON.stringify(host)}, which is no host; write api.example.com, or api.example.com:8443`,
-  );
+  // As above.
+  const what = host.includes('@') ? 'a text with a user' : JSON.stringify(host);
+  throw invalidTool(tool, `allow has ${what}, which is no host; write api.example.com, or api.example.com:8443`);
 }
 
 function filled(template: string, members: unknown): string {
