@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Readable, type Writable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { z } from 'zod';
 import { issueWords } from '#canon';
@@ -79,6 +79,8 @@ const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
 /** For its answer when it is taken leave of, which only a refusal needs. */
 const LEAVE_MS = 2_000;
+/** Of the event loop, which a stream may take to say that it has ended. */
+const TURNS = 5;
 
 /**
  * Hands one message over, on a connection of its own, which ends with the signal.
@@ -113,6 +115,7 @@ export async function handOver(
       await answered((done) => connection.connect(done));
       if (auth !== undefined) await answered((done) => connection.login(auth, done));
       const { accepted, rejected } = await answered<Taken>((done) => connection.send(envelope, letter, done as never));
+      if (!(await letter.hasGone())) throw tooEarly(connection);
       return { accepted: [...accepted], rejected: [...rejected] };
     });
     takeLeave(connection);
@@ -144,6 +147,12 @@ class Letter extends Readable {
     this.push(null);
   }
 
+  /** Whether it was sent, once a reply to it is there: of what has just gone the stream may say so some turns of the loop later. */
+  async hasGone(): Promise<boolean> {
+    for (let turns = 0; turns < TURNS && !this.isSent; turns++) await turn();
+    return this.isSent;
+  }
+
   override pipe<T extends NodeJS.WritableStream>(to: T, options?: { end?: boolean }): T {
     // What it is written to adds the end of a message, and ends when that was written on.
     (to as unknown as Writable).once('end', () => {
@@ -164,6 +173,13 @@ function takeLeave(connection: SMTPConnection): void {
 function isRefusal(error: unknown, { isSent }: Letter): boolean {
   const { code, responseCode } = error as SmtpError;
   return isSent && code === 'EMESSAGE' && responseCode !== undefined && responseCode >= 400 && responseCode <= 599;
+}
+
+/** Nobody takes what they have not read: such a reply was to something else, or of who stands between. */
+function tooEarly({ lastServerResponse }: SMTPConnection): Error {
+  const said = String(lastServerResponse);
+  const responseCode = Number.parseInt(said, 10);
+  return Object.assign(new Error(`it was answered before all of it was sent: ${said}`), { responseCode });
 }
 
 /**
