@@ -1,7 +1,7 @@
-import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store } from 'assize';
+import { checkRow, type EntryRow, type ErasureInput, type ErasureRuling, type Store, writId } from 'assize';
 import { segment } from 'assize/authority';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/kernel';
-import { answersErasedBy, type ErasureArgs, isErasure, loggedErasedBy, Values } from 'assize/ledger';
+import { answersErasedBy, type ErasureArgs, type Hash, isErasure, loggedErasedBy, Values } from 'assize/ledger';
 import type { Command } from 'commander';
 import { findClaim } from './claims.ts';
 import { counted } from './counted.ts';
@@ -54,7 +54,8 @@ export function erasedIn(
     session.progress.announce('erasing, with the file written anew where the store is one');
     const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
     session.progress.end();
-    await say(session, store, ruling, await writsNaming(store, trajectoryId, wanted.beliefs));
+    const erasures = await erasuresSince(store, head, writId(writ));
+    await say(session, ruling, erasures, await writsNaming(store, trajectoryId, wanted.beliefs));
     return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
   });
 }
@@ -90,8 +91,8 @@ async function writsNaming(store: Store, trajectoryId: string, beliefs: Wanted['
 
 async function say(
   { json, out }: Session,
-  store: Store,
   ruling: ErasureRuling,
+  erasures: readonly Erased[],
   naming: readonly string[],
 ): Promise<void> {
   if (ruling.ruling === 'frozen') {
@@ -103,10 +104,10 @@ async function say(
   const { id, seq, trajectory_id } = ruling.entry;
   const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
   if (ruling.ruling === 'committed') {
-    const erasure = await erasureOf(store, ruling.entry);
-    const { values } = erasure;
-    const answers = answersErasedBy(erasure);
-    const effectTexts = loggedErasedBy(erasure);
+    const values = erasures.flatMap(({ erasure }) => erasure.values);
+    const answers = erasures.flatMap(({ erasure }) => answersErasedBy(erasure));
+    const effectTexts = erasures.flatMap(({ erasure }) => loggedErasedBy(erasure));
+    const by = erasures.map((each) => each.id);
     const entries = new Set(values.map((value) => value.seq)).size;
     const { left = [], unmarked = [], open = [] } = ruling;
     const others = left.filter((id) => id !== trajectory_id);
@@ -115,6 +116,7 @@ async function say(
         ...(answers.length > 0 && { answers }),
         ...(effectTexts.length > 0 && { logged: effectTexts }),
         ...(open.length > 0 && { open }),
+        ...(by.length > 1 && { by }),
       };
       out.document({
         ...place,
@@ -130,7 +132,7 @@ async function say(
         ...(effectTexts.length === 0 ? [] : [` and ${counted(effectTexts.length, 'text')} of the effect log`]),
       ].join('');
       out.line(
-        line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+        line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${by.map(shortId).join(', ')}, ${trajectory_id} seq ${seq}`,
       );
       if (others.length > 0)
         out.line(line`${yellow('left')}: ${others.join(', ')} also said something of it; erase it there too`);
@@ -155,9 +157,26 @@ async function say(
   else out.line(line`${yellow('waits')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
 }
 
-async function erasureOf(store: Store, row: EntryRow): Promise<ErasureArgs> {
-  const { payload } = checkRow(row);
-  const erasure = isErasure(payload) ? await new Values(store).erasure(row, payload) : undefined;
-  if (erasure === undefined) throw new Error(`${row.id} was to be an erasure`);
-  return erasure;
+interface Erased {
+  readonly id: Hash;
+  readonly erasure: ErasureArgs;
+}
+
+const PAGE = 1_000;
+
+/** What was erased under that writ, which was made for it: where it is much, more than one entry erases it. */
+async function erasuresSince(store: Store, { trajectory_id, seq }: EntryRow, by: Hash): Promise<Erased[]> {
+  const values = new Values(store);
+  const erasures: Erased[] = [];
+  for (let from = seq + 1; ; from += PAGE) {
+    const rows = await store.entries(trajectory_id, { from, limit: PAGE });
+    for (const row of rows) {
+      const { payload } = checkRow(row);
+      if (!isErasure(payload) || payload.writ_id !== by) continue;
+      const erasure = await values.erasure(row, payload);
+      if (erasure === undefined) throw new Error(`${row.id} was to be an erasure`);
+      erasures.push({ id: row.id, erasure });
+    }
+    if (rows.length < PAGE) return erasures;
+  }
 }

@@ -72,6 +72,22 @@ test('a subject is erased where it was said, until nobody finds any of it', asyn
   expect(JSON.parse(verified.stdout)).toMatchObject({ valid: true, findings: [], erased });
 });
 
+test('what more than one entry erases is told as a whole', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
+  const writ = writFor('nurse');
+  const assizeOver = runtimeOver(store, [clinic]);
+  const trajectory = await assizeOver.create(clinic, { trajectoryId: 'much', writs: [writ] });
+  const memory = trajectory.memory({ space: 'ward', writ });
+  // With each proposal goes what it was asked with, and with the last the names: some more than one entry erases.
+  for (let part = 0; part < 9; part++) {
+    const claims = Array.from({ length: 250 }, (_, i) => ({ predicate: 'allergy', object: `${part} ${i}` }));
+    await committed(memory.assertMany(claims.map((claim) => ({ subject: 'p10', ...claim }))));
+  }
+  await store.close();
+  const { out } = await erase('much', '--believed', 'ward/p10');
+  expect(out).toMatch(/^erased 2,260 values of 9 entries, by [0-9a-f]{12}, [0-9a-f]{12}, much seq 11\n$/);
+});
+
 test('writs that name the subject are told, because they stay', async () => {
   const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
   const [plain, naming] = [['memory:ward:*:drug'], [`memory:ward:${segment('p*9')}:**`]].map((scopes, i) =>
