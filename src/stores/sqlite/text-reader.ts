@@ -13,6 +13,9 @@ import { wantedTexts } from './wanted-texts.ts';
  */
 const RANKED_MAX = 2_000;
 
+/** Texts are ranked again once there are so many times as many. */
+const GROWTH = 9 / 8;
+
 /** Changes that wait to be indexed, and rows of them, above which a store that may write indexes them before it searches. */
 const WAITING_MAX = 64;
 const WAITING_ROWS_MAX = 256;
@@ -87,7 +90,6 @@ export class TextReader {
     // All texts of the subject have its words: so others need not be read.
     const names = [query.subject, query.predicate].flatMap((name) => (name === undefined ? [] : wordsOf(name)));
     const seen = new Set<number>();
-    let found: FactHit[] = [];
     let few: readonly number[] | 'many' | undefined;
     const take = (rows: readonly TextColumns[]): void => {
       for (const [id, key, stored, length] of rows) {
@@ -96,34 +98,44 @@ export class TextReader {
         candidates.push({ id, key, score: scorer(stored, length) });
       }
     };
+    let found: FactHit[] = [];
+    let ranked = 0;
+    const best = (): FactHit[] => {
+      if (candidates.length > ranked) found = this.#rows.best(candidates, query, query.limit);
+      ranked = candidates.length;
+      return found;
+    };
+    // Not again for each word that adds little: all would be ranked as often as there are words. The last of some of them is no better than
+    // the last of all.
+    const nearlyBest = (): FactHit[] => (candidates.length > ranked * GROWTH ? best() : found);
     for (const [at, { word, texts }] of sought.entries()) {
       const match = [word, ...names].map((each) => `"${space.space}_${each}"`).join(' AND ');
       const left = RANKED_MAX - seen.size;
-      if (texts <= left) {
-        take(this.#selectTexts.all(match) as unknown as readonly TextColumns[]);
-        found = this.#rows.best(candidates, query, query.limit);
-      } else {
+      if (texts <= left) take(this.#selectTexts.all(match) as unknown as readonly TextColumns[]);
+      else {
         let most = Math.max(left, RANKED_MAX / 4);
         for (let before = Number.MAX_SAFE_INTEGER; ; most *= 2) {
           const rows = this.#selectNewest.all(match, before, most) as unknown as readonly TextColumns[];
           take(rows);
-          found = this.#rows.best(candidates, query, query.limit);
-          if (found.length === query.limit || rows.length < most) break;
+          const isAll = rows.length < most;
+          if (isAll && (seen.size < RANKED_MAX || few === 'many')) break;
+          if (nearlyBest().length === query.limit) break;
           // Most of them are not wanted: so what is wanted is looked at, where that is less.
           few ??= this.#few(query);
           if (few !== 'many') {
             const waited = candidates.filter(({ id }) => id === undefined);
             return this.#rows.best([...waited, ...this.#scoredTexts(few, scorer)], query, query.limit);
           }
+          if (isAll) break;
           before = rows.at(-1)![0];
         }
       }
-      if (found.length < query.limit) continue;
+      if (nearlyBest().length < query.limit) continue;
       const next = sought[at + 1];
-      if (next === undefined || found.at(-1)!.score > bm25.bound(at + 1)) return found;
-      if (seen.size + next.texts > RANKED_MAX) return found;
+      if (next === undefined || found.at(-1)!.score > bm25.bound(at + 1)) break;
+      if (seen.size + next.texts > RANKED_MAX) break;
     }
-    return this.#rows.best(candidates, query, query.limit);
+    return best();
   }
 
   /** Whether the branch that is asked for has said anything. */

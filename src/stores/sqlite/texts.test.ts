@@ -9,6 +9,7 @@ import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf } from '../../testing/store-rows.ts';
 import { rankedByText } from '../../testing/text-model.ts';
 import { openSqlite } from './open.ts';
+import { RankedRows } from './ranked-rows.ts';
 import type { SqliteStore } from './store.ts';
 
 const { space } = ALICE;
@@ -106,3 +107,27 @@ test('a branch that has said little costs no more than that', async () => {
   });
   expect(count).toBeLessThanOrEqual(RANKED_MAX + 10);
 });
+
+test('by many words what is found is ranked a few times, and not once for each of them', async () => {
+  const many = 'many';
+  const first = Array.from({ length: 200 }, (_, n) =>
+    changeOf({ ...ALICE, space: many, subject: `s ${n}` }, 1, 10, [
+      { fact_id: `${n}`, object: `x${n} x${n % 7} y${n}` },
+    ]),
+  );
+  await commit(first);
+  const text = Array.from({ length: 200 }, (_, n) => `y${n}`).join(' ');
+  const ranks = vi.spyOn(RankedRows.prototype, 'best');
+  for (const query of [{ kind: 'audit' }, { valid: day(8) }, { limit: 3 }] as const) {
+    const asked = { space: many, text: `${text} x1 x2`, ...query };
+    expect(await store.factsByText(asked)).toEqual(rankedByText(modelOf(first), asked));
+    expect(ranks.mock.calls.length).toBeLessThan(100);
+    ranks.mockClear();
+  }
+});
+
+function modelOf(facts: readonly FactWrite[]): FactModel {
+  const made = new FactModel();
+  made.rows = facts.flatMap(({ insert }) => insert);
+  return made;
+}
