@@ -57,7 +57,7 @@ export function faults(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  assize faults\n  assize faults recovery\n  assize faults all --quick --svg plots\n  assize faults retries --seed 7 --json\n\n' +
-        'Figures of time are of this machine, and of what else it does meanwhile. All others depend on the seed alone.',
+        'Figures of time are of this machine, and of what else it does meanwhile. So is how often what does not wait for another meets it (contention),\nand what is told of what takes too long (gate). All others depend on the seed alone.',
     )
     .action(
       inSession(async (session, options: Options, names: readonly string[]) => {

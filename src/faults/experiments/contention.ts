@@ -155,6 +155,10 @@ const READING_SHARE = 0.1;
 /** Columns of table 9, by its order. */
 const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
+/** What is not of the seed alone. */
+const MEETING =
+  'How often operations meet depends on time too, where transactions do not wait for who is older: with the same seed those figures, and how often work is begun anew, come out a little otherwise each time.';
+
 /** What runs of one scenario came to, in one mode. */
 export interface Measured {
   /** Of each run. */
@@ -219,6 +223,7 @@ function readingTable(
     }),
     notes: [
       `As above, ${runsOf(2, running)} runs of two agents. Whoever is stale begins anew, as often as it takes: above 100 % more than once. The paper has no such table.`,
+      MEETING,
     ],
   };
 }
@@ -266,6 +271,7 @@ function tablesOf(
       [
         `${OPERATIONS} operations an agent; ${runsOf(2, running)} runs of two agents, of more as many fewer as they are more (the paper: 100 of each). Without faults. Tx-Full began ${begun} transactions for ${operations} operations.`,
         'read-write: half of the agents move two cells on together, the others look whether they are equal. write-write: each puts its number into two cells, and reads neither.',
+        MEETING,
       ],
     ),
     tableOf(

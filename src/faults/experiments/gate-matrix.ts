@@ -186,6 +186,7 @@ function sixOf(cells: Cells, { seed }: Running): Table {
     }),
     notes: [
       `A cell is a run, and ${cells((one) => one.mode === MODES[0]).length} of them a row: ${CROSSED}. Its steps are the messages of what is committed. What is made to come to nothing is no error; told is what a call came to without a runtime, or what was left to a person, who has what was refused taken then. What is not there in a transactional mode was lost on the way to a blind sink, and is in doubt. Contaminated: a message was taken of what came to nothing.`,
+      'Errors told of what takes too long depend on how far it had come by then, and so on time: with the same seed they come out a little otherwise each time.',
     ],
   };
 }
