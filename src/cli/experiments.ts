@@ -13,6 +13,8 @@ export interface Listed {
   /** One line, for the help. */
   readonly about: string;
   readonly needs?: 'postgres';
+  /** Optional packages that it can't be run without. */
+  readonly packages?: readonly string[];
   /** Why it can't be run with the data in this folder. */
   lacks?(data: string): string | undefined;
   /** The settings that it goes by, where they are not those that most go by. */
@@ -57,7 +59,7 @@ export function namedExperiments<Of extends Listed>(
   return names.includes('all') ? experiments : experiments.filter(({ name }) => names.includes(name));
 }
 
-/** With what is given; who names one that can't be run is told so at once. @throws CliError `usage` */
+/** With what is given and installed; who names one that can't be run is told so at once. @throws CliError `usage` */
 export function possible<Of extends Listed>(
   chosen: readonly Of[],
   names: readonly string[],
@@ -66,6 +68,13 @@ export function possible<Of extends Listed>(
   const lackOf = (experiment: Listed): string | undefined => {
     if (experiment.needs === 'postgres' && postgres === undefined)
       return 'it needs a PostgreSQL server; name one with --postgres postgres://….';
+    const absent = [...(experiment.needs === 'postgres' ? ['pg'] : []), ...(experiment.packages ?? [])].filter(
+      isAbsent,
+    );
+    if (absent.length > 0) {
+      const which = absent.length === 1 ? 'the package' : 'the packages';
+      return `it needs ${which} ${absent.join(' and ')}; run npm install ${absent.join(' ')}.`;
+    }
     return data === undefined ? undefined : experiment.lacks?.(data);
   };
   const skipped = chosen.flatMap((experiment) => {
@@ -75,6 +84,16 @@ export function possible<Of extends Listed>(
   const named = skipped.find(({ name }) => names.includes(name));
   if (named !== undefined) throw new CliError('usage', `${named.name} can't be run: ${named.because}`);
   return { runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)), skipped };
+}
+
+/** Found out before anything runs: it would be told after minutes, and what was measured until then would be lost. */
+function isAbsent(name: string): boolean {
+  try {
+    import.meta.resolve(name);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Which settings were typed, by the options that say them. */

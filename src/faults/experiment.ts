@@ -25,6 +25,8 @@ export interface Experiment {
   readonly isTimed?: true;
   /** What it can't be run without. */
   readonly needs?: 'postgres';
+  /** Optional packages that it can't be run without. */
+  readonly packages?: readonly string[];
   /** Why it can't be run with the data in this folder, of which it needs some; undefined where it can. */
   lacks?(data: string): string | undefined;
   /** Any other setting comes to nothing with it. Default: the seed and the scale. */

@@ -135,6 +135,22 @@ test('assize/testing with its peers puts a store to the suites as the guide says
   }
 });
 
+test('an experiment without the packages that it needs is refused before anything is measured', () => {
+  const run =
+    (...args: string[]) =>
+    () =>
+      node(['node_modules/assize/bin/assize.js', ...args]);
+  const url = ['--postgres', 'postgres://nobody@127.0.0.1:1/none'];
+  expect(run('faults', 'gate')).toThrow(
+    /it needs the packages smtp-server and nodemailer; run npm install smtp-server n/,
+  );
+  for (const args of [
+    ['faults', 'crash-windows-postgres'],
+    ['anomalies', 'lattice'],
+  ])
+    expect(run(...args, ...url)).toThrow(/it needs the package pg; run npm install pg\./);
+});
+
 test('assize/cedar without its optional peer says what to install', () => {
   const script = `
     import { cedarPolicy, CedarError } from 'assize/cedar';

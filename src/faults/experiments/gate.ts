@@ -44,6 +44,7 @@ const PROFILES: readonly Profile[] = [
 export const gate: Experiment = {
   name: 'gate',
   about: 'what can’t be undone, to real servers on this machine: leaked, gated, confirmed, sent twice (table 10)',
+  packages: ['smtp-server', 'nodemailer'],
   run: async (running) => [
     ...(await under(PROFILES, tablesUnder)(partOf(running, 0, 2))),
     ...(await gateMatrix(partOf(running, 1, 2))),
