@@ -261,7 +261,10 @@ export class Resolutions {
     if (pending.proposal.delta.effects.length === 0) return undefined;
     const { id, around, parts } = this.#writer;
     if (around.effects === undefined)
-      throw new RuntimeError('bad_option', 'What waits uses tools; open the runtime with `tools` to approve it.');
+      throw new RuntimeError(
+        'bad_option',
+        'What waits uses tools; open the runtime with `tools` to approve it (on the command line: --tools FILE).',
+      );
     return takeUp(around.effects, id, parts.domain, pending);
   }
 

@@ -203,7 +203,7 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
   if (tool?.class === undefined)
     throw new EffectError(
       'unknown_tool',
-      `This needs the tool ${value.tool}, which is not here; open the runtime with it.`,
+      `This needs the tool ${value.tool}, which is not here; open the runtime with it (on the command line: --tools FILE).`,
     );
   if (value.class !== undefined && plainText(value.class) !== plainText(tool.class)) throw reclassed(tool, value.class);
   return {
