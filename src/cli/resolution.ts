@@ -7,12 +7,13 @@ import { counted } from './counted.ts';
 import { hasEnded } from './effects-text.ts';
 import { findEntry, readable, shortId } from './entries.ts';
 import { CliError, EXIT, type ExitCode } from './errors.ts';
+import { Interrupted } from './interrupt.ts';
 import type { OpeningOptions } from './options.ts';
 import type { Output } from './output.ts';
 import { green, line, red, yellow } from './printable.ts';
 import { openAssize, readingAssize } from './runtime.ts';
 import type { Session, SharedOptions } from './session.ts';
-import { loadTools, untilStopped, whenFree } from './tools.ts';
+import { loadTools, sayingWaits, untilStopped, whenFree } from './tools.ts';
 
 /** How a counselor who types at a terminal was identified: by whoever let them at it. */
 export const METHOD = 'cli';
@@ -39,26 +40,42 @@ export function resolvePending(
     const pending = await pendingEntry(store, prefix);
     check();
     const { tools = [], wait = 0 } = options;
-    const assize = await openAssize(store, session.storeUrl, options, await loadTools(tools));
-    const trajectory = await assize.open(pending.trajectory_id);
-    // Who approves carries out what was held.
-    if (tools.length > 0) {
-      const { interruption } = session;
-      await untilStopped(assize, interruption, () =>
-        whenFree(interruption, wait, (signal) => assize.recoverEffects(signal)),
-      );
-      interruption.throwIfAborted();
-    }
-    const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest)).catch((error: unknown) => {
+    const assize = await openAssize(sayingWaits(store, wait), session.storeUrl, options, await loadTools(tools));
+    const { interruption } = session;
+    const ruling = await untilStopped(assize, interruption, async () => {
+      const trajectory = await assize.open(pending.trajectory_id);
+      if (tools.length > 0) {
+        // Who approves carries out what was held.
+        await whenFree(interruption, wait, (signal) => assize.recoverEffects(signal));
+        interruption.throwIfAborted();
+      }
+      const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
+      // What was held is carried out before this returns.
+      await assize.close();
+      return ruling;
+    }).catch((error: unknown) => {
+      if (error instanceof Interrupted)
+        throw new Interrupted(
+          error.signal,
+          true,
+          `nothing was decided about ${shortId(pending.id)}, which still waits`,
+        );
       throw withAnchors(error, session.storeUrl, options.anchors);
     });
-    // What was held is carried out before this returns.
-    await assize.close();
     const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
+    if (interruption.aborted && ruling.ruling === 'committed' && done !== undefined && !hasEnded(done.phase)) {
+      const { signal }: Interrupted = interruption.reason;
+      throw new Interrupted(signal, true, committedUntil(ruling.entry, done));
+    }
     say(session, pending, ruling, done);
     // What expired is rejected, whatever the counselor wanted.
     return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done.phase)) ? EXIT.ok : EXIT.negative;
   });
+}
+
+/** What was approved stands, however far its effects have come. */
+function committedUntil({ id }: EntryRow, { epoch }: EffectTransaction): string {
+  return `it is committed as ${shortId(id)}, and transaction ${epoch} has not ended; assize effects recover goes on`;
 }
 
 /** What came of what a commit has named; undefined where that is nothing. */

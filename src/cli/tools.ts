@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { type Assize, isAssizeError } from 'assize';
-import { requireOwnTool, type Tool } from 'assize/effects';
+import { type Assize, isAssizeError, type Store } from 'assize';
+import { type EffectPhase, requireOwnTool, type Tool } from 'assize/effects';
+import { counted } from './counted.ts';
 import { CliError, note } from './errors.ts';
 import { importModule, lookedAt } from './module-file.ts';
 
@@ -44,8 +45,76 @@ export async function whenFree<T>(
   }
 }
 
-/** Until it is said what is waited for, after somebody asked to stop. */
+/** Until it is said what is waited for, also after somebody asked to stop; and until it is looked whether that is something else by now. */
 const SAID_AFTER_MS = 1_000;
+const SAID_AGAIN_MS = 10_000;
+/** Calls that are named of those that are waited for. */
+const NAMED = 3;
+
+/** Whether this process waits for another one. It runs one command at a time. */
+let waitsElsewhere = false;
+
+/** The same store: that it waits for another process to end its work on the effects is said. */
+export function sayingWaits<S extends Store>(store: S, waitSeconds: number): S {
+  const said =
+    (wait: (...given: any[]) => Promise<unknown>) =>
+    async (...given: unknown[]) => {
+      waitsElsewhere = true;
+      const saying = setTimeout(
+        () =>
+          note(`Waits for another process that works on the effects of this store, at most ${waitSeconds} s (--wait).`),
+        SAID_AFTER_MS,
+      );
+      try {
+        return await wait.apply(store, given);
+      } finally {
+        waitsElsewhere = false;
+        clearTimeout(saying);
+      }
+    };
+  return new Proxy(store, {
+    get: (_store, name) => {
+      const member: unknown = Reflect.get(store, name);
+      if (typeof member !== 'function') return member;
+      return name === 'holdEffects' || name === 'shareEffects' ? said(member as never) : member.bind(store);
+    },
+  });
+}
+
+/** Phases of calls that are being made, or are to be made or tried again. */
+const CALLED: ReadonlySet<EffectPhase> = new Set(['intended', 'due', 'applying', 'undoing']);
+
+/** Says, as long as something is at work, for which calls that waits. To be called when it is over. */
+function saysWhatItWaitsFor(assize: Assize): () => void {
+  let before = '';
+  const say = async (): Promise<void> => {
+    if (waitsElsewhere) return;
+    const transactions = await assize.effects();
+    const calls = transactions.flatMap(({ epoch, effects }) =>
+      effects
+        .filter(({ phase }) => CALLED.has(phase))
+        .map(({ tool, phase }) => `${tool} of transaction ${epoch} (${phase})`),
+    );
+    const more = calls.length > NAMED ? `, and ${counted(calls.length - NAMED, 'more call')}` : '';
+    const text = calls.slice(0, NAMED).join(', ') + more;
+    if (text !== '' && text !== before) note(`Waits for ${text}.`);
+    before = text;
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const look = (ms: number): void => {
+    timer = setTimeout(async () => {
+      // What is in the way of that is in the way of what is waited for, which says so.
+      await say().catch(() => undefined);
+      if (!isOver) look(SAID_AGAIN_MS);
+    }, ms);
+  };
+  look(SAID_AFTER_MS);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
 
 /**
  * Does what goes on with effects that were left, and no further than to the next call when somebody asks to stop: the runtime is closed
@@ -56,7 +125,9 @@ const SAID_AFTER_MS = 1_000;
 export async function untilStopped<T>(assize: Assize, interruption: AbortSignal, work: () => Promise<T>): Promise<T> {
   let closing: Promise<void> | undefined;
   let saying: NodeJS.Timeout | undefined;
+  const isOver = saysWhatItWaitsFor(assize);
   const stop = (): void => {
+    isOver();
     closing = assize.close({ recover: false });
     closing.catch(() => undefined);
     saying = setTimeout(
@@ -72,6 +143,7 @@ export async function untilStopped<T>(assize: Assize, interruption: AbortSignal,
     if (interruption.aborted && isAssizeError(error, 'closed')) throw interruption.reason;
     throw error;
   } finally {
+    isOver();
     interruption.removeEventListener('abort', stop);
     try {
       await closing;

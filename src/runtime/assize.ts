@@ -264,9 +264,9 @@ export class Assize {
    * committed: at most for `holdMs`. Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed
    * after that.
    *
-   * With `recover: false` nothing more is taken up of what earlier processes left at work, and what is under way of that is gone on with
-   * only until its next call: the rest stays for whoever is next, as after a crash. Who waits for it here, or would decide about it, is
-   * told `closed`.
+   * With `recover: false` nothing more is taken up of what earlier processes left at work, and what is under way of that, or of what was
+   * approved here, is gone on with only until its next call: the rest stays for whoever is next, as after a crash. Who waits for what was
+   * left, or would decide about it, is told `closed`.
    *
    * @throws ArgumentError `bad_argument`
    */

@@ -1,4 +1,5 @@
 /** `assize effects recover` and `resolve`. */
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,8 +7,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { DidNothing, NoAnswer } from '#effects';
 import { openSqlite } from '#stores';
 import { endOf, runCommand, startCommand } from '../support/command.ts';
+import { orders } from '../support/effects-failing.ts';
 import { inEffectsFolder, mail } from '../support/effects-folder.ts';
-import { operator } from '../support/runtime.ts';
+import { operator, runtimeOver, writFor } from '../support/runtime.ts';
 
 const here = inEffectsFolder();
 const { assize, json, sent, toolsFile, written, inDoubt, crashed, failed } = here;
@@ -164,18 +166,21 @@ export default declareTool({
 /** Runs a command, and presses Ctrl-C as soon as the tool was called. */
 async function stopped(...args: string[]) {
   writeFileSync(join(here.folder, 'busy.ts'), busy());
-  const child = startCommand(here.folder, here.url, 'effects', ...args, '--tools', 'busy.ts');
+  const child = startCommand(here.folder, here.url, ...args, '--tools', 'busy.ts');
   const ended = endOf(child);
   await vi.waitFor(() => expect(existsSync(join(here.folder, 'called'))).toBe(true), { interval: 5, timeout: 300_000 });
   child.kill('SIGINT');
   return ended;
 }
 
+/** Where a machine is slow, it was said before what is waited for. */
+const last = (err: string): string => err.replace(/^assize: Waits for .*\n/gm, '');
+
 describe('Ctrl-C', () => {
   test('stops a recovery at once, which says what was done and what is left', async () => {
     await crashed();
-    const { code, out, err } = await stopped('recover');
-    expect([code, out, err]).toEqual([
+    const { code, out, err } = await stopped('effects', 'recover');
+    expect([code, out, last(err)]).toEqual([
       130,
       '',
       'assize: Stopped by SIGINT; what was committed until then stays: 0 transactions have ended, and 1 is left (assize effects list); assize effects recover goes on.\n',
@@ -187,6 +192,17 @@ describe('Ctrl-C', () => {
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
+  test('ends what is waited for, which is said', async () => {
+    await crashed();
+    writeFileSync(join(here.folder, 'busy.ts'), busy());
+    const child = startCommand(here.folder, here.url, 'effects', 'recover', '--tools', 'busy.ts');
+    const ended = endOf(child);
+    const [said] = await once(child.stderr!, 'data');
+    expect(said).toBe('assize: Waits for mail.send of transaction 1 (applying).\n');
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(130);
+  });
+
   test('stops what is carried out of a decision, which stands', async () => {
     await written(
       mail('keyed', () => {
@@ -194,16 +210,72 @@ describe('Ctrl-C', () => {
       }),
     );
     const decision = ['resolve', '1', '0', '--as', 'retry', '--by', 'ops', '--evidence', 'she moved in'];
-    const { code, out, err } = await stopped(...decision, '--json');
+    const { code, out, err } = await stopped('effects', ...decision, '--json');
     const message =
       'Stopped by SIGINT; what was committed until then stays: mail.send of transaction 1 was resolved as retry, and is due; assize effects list --epoch 1 has what is left of it.';
-    expect([code, JSON.parse(out), err]).toEqual([
+    expect([code, JSON.parse(out), last(err)]).toEqual([
       130,
       { error: { code: 'interrupted', message } },
       `assize: ${message}\n`,
     ]);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+});
+
+describe('Ctrl-C to an approval', () => {
+  /** What waits with a letter that is to be sent, and how it is approved. */
+  async function waiting(): Promise<string[]> {
+    const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+    const worker = runtimeOver(store, [orders], { tools: [mail('keyed', () => null)] });
+    const trajectory = await worker.create(orders, { trajectoryId: 'orders' });
+    const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'] }, async (tx) => {
+      await tx.call('mail.send', { to: 'bob' });
+      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+    });
+    await worker.close();
+    await store.close();
+    if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
+    const stage = join(root, 'tests/support/effects-failing.ts');
+    writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
+    const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
+    return ['approve', ruling.pending, '--as', 'boss', '--override', ...files];
+  }
+
+  test('stops what is carried out of it, which stands', async () => {
+    const { code, out, err } = await stopped(...(await waiting()));
+    expect([code, out]).toEqual([130, '']);
+    expect(last(err)).toMatch(
+      /^assize: Stopped by SIGINT; what was committed until then stays: it is committed as [0-9a-f]{12}, and transaction \d+ has not ended; assize effects recover goes on\.\n$/,
+    );
+    expect((await json(0, 'list')).transactions).toMatchObject([{ phase: 'committed', effects: [{ phase: 'due' }] }]);
+    expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
+    expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
+  });
+
+  test('has it approve nothing, where it waits for another process', async () => {
+    const line = await waiting();
+    const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
+    try {
+      const tenure = await store.holdEffects();
+      const child = startCommand(here.folder, here.url, ...line, '--tools', toolsFile('keyed'), '--wait', '600');
+      const ended = endOf(child);
+      const [said] = await once(child.stderr!, 'data');
+      expect(said).toBe(
+        'assize: Waits for another process that works on the effects of this store, at most 600 s (--wait).\n',
+      );
+      child.kill('SIGINT');
+      expect(await ended).toMatchObject({
+        code: 130,
+        err: expect.stringContaining('nothing was decided about'),
+      });
+      await tenure.release();
+    } finally {
+      await store.close();
+    }
+    expect((await runCommand(here.folder, here.url, ...line, '--tools', toolsFile('keyed'))).out).toMatch(/^committed/);
+    expect(sent('bob')).toBe(true);
   });
 });
 

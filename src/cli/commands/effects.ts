@@ -24,7 +24,7 @@ import {
 import type { Output } from '../output.ts';
 import { dim, green, line, yellow } from '../printable.ts';
 import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { loadTools, untilStopped, whenFree } from '../tools.ts';
+import { loadTools, sayingWaits, untilStopped, whenFree } from '../tools.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;
@@ -301,7 +301,7 @@ async function atWork<T>(
   { tools, domains, anchors }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const assize = runtimeOver(store, { tools, domains, ...(anchors.length > 0 && { anchors }) });
+  const assize = runtimeOver(sayingWaits(store, wait), { tools, domains, ...(anchors.length > 0 && { anchors }) });
   try {
     return await untilStopped(assize, interruption, () =>
       whenFree(interruption, wait, (signal) => work(assize, signal)),

@@ -66,7 +66,8 @@ export class Calls {
   /** What was done for its body where nobody else sees it yet, while that can be had. */
   holdings: Holdings | undefined;
   readonly #perhaps: Set<number> | undefined;
-  readonly #leaving: AbortSignal | undefined;
+  /** Aborted when it is left: no call is waited for any more that would be made again. */
+  leaving: AbortSignal | undefined;
   #failures: Map<number, unknown> | undefined;
   /** Undefined before the first call. What a person has decided on is gone on with by another one. */
   #patience: Patience | undefined;
@@ -78,7 +79,7 @@ export class Calls {
     this.effects = effects;
     this.epoch = epoch;
     this.#perhaps = perhaps;
-    this.#leaving = leaving;
+    this.leaving = leaving;
   }
 
   /** What is called together, by the tools that are here. */
@@ -294,7 +295,7 @@ export class Calls {
     const patience = this.#takePatience();
     const longest = patience.of(2 * wished);
     patience.lose(longest);
-    return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest, this.#leaving);
+    return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest, this.leaving);
   }
 
   /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. What is there at once is not waited for. */

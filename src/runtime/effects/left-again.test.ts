@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { DidNothing } from '#effects';
 import type { Assize, AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
+import { orders } from '../../../tests/support/effects-failing.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
@@ -10,9 +11,9 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 const SETTLED = { interval: 1, timeout: 300_000 };
 
 /** A store with committed transactions of two calls each, of which the process has ended that was to make them. */
-async function left(transactions: number, store: MemoryStore = new MemoryStore()) {
+async function left(transactions: number, store: MemoryStore = new MemoryStore(), domain = tally) {
   const sink = new OutsideSink('keyed');
-  await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+  await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't' });
   if (transactions > 0) await leave(store, transactions);
   expect(await store.openEffects()).toHaveLength(transactions);
   const runtime = (
@@ -29,7 +30,7 @@ async function left(transactions: number, store: MemoryStore = new MemoryStore()
       return answer;
     };
     const tools = [Object.create(tool, { spec: { value: { ...spec, execute } } })];
-    return runtimeOver(store, [tally], { tools, ...options });
+    return runtimeOver(store, [domain], { tools, ...options });
   };
   /** Whoever is next makes each call that is left, once. */
   const endsWithNext = async (): Promise<void> => {
@@ -169,6 +170,36 @@ describe('close with recover: false', () => {
     await closing;
     expect((await made).effects).toBe('settled');
     expect(sink.log.map(({ what }) => what)).toEqual(['a', 'b']);
+  });
+
+  test('what was approved here is committed, and left: nobody waits for another try of it', async () => {
+    const { store, sink, runtime } = await left(0, new MemoryStore(), orders);
+    const waits = Promise.withResolvers<void>();
+    const pause: AssizeOptions['pause'] = (_, __, signal) =>
+      new Promise((resolve) => {
+        waits.resolve();
+        signal?.addEventListener('abort', () => resolve());
+      });
+    const assize = runtime(() => 'fail', { pause });
+    const trajectory = await assize.open('t');
+    const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:0'] }, async (tx) => {
+      await tx.call('irreversible.buffered', { what: 'a', at: '0' });
+      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+    });
+    const approved = trajectory.approve((ruling as { pending: string }).pending, {
+      principal: 'boss',
+      method: 'test',
+      override: true,
+    });
+    await waits.promise;
+    await assize.close({ recover: false });
+    expect((await approved).ruling).toBe('committed');
+    expect(sink.log).toEqual([]);
+    expect(await store.openEffects()).toHaveLength(1);
+    const next = runtime(() => 'none');
+    expect(await next.recoverEffects()).toEqual([]);
+    await next.close();
+    expect(sink.times('do', 'a')).toBe(1);
   });
 
   test('beside others what is left is theirs, and who waits there waits on: nobody is told that a person has to look at it', async () => {

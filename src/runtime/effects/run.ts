@@ -77,8 +77,8 @@ export class Run implements Reserving {
   #ruling: Hash | undefined;
   /** What it is committed with then, where that may yet be undone. */
   #planned: readonly LoggedEffect[] = [];
-  /** Of what a crash has left: aborted when it is left again, for another process. */
-  readonly #leaving: AbortSignal | undefined;
+  /** Of what a crash has left, or was approved: aborted when it is left, for another process. */
+  #leaving: AbortSignal | undefined;
   /** Settles when the log has its end. */
   readonly #ended = Promise.withResolvers<void>();
 
@@ -258,6 +258,12 @@ export class Run implements Reserving {
     this.#entry = entry;
     this.#calls.effects.push(...planned.map(calledOf));
     this.#log.note(this.#committing(entry, planned));
+  }
+
+  /** From now on it is left, as what a crash has left, when that is aborted. */
+  leaveBy(leaving: AbortSignal): void {
+    this.#leaving = leaving;
+    this.#calls.leaving = leaving;
   }
 
   #committing(entry: Hash, planned: readonly Prepared[]): LogRecord {

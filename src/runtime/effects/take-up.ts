@@ -140,6 +140,8 @@ async function begun(
     committed: async (entry) => {
       try {
         run.committed(entry, planned);
+        // Nobody's body waits for it: whoever is next can go on with it as well.
+        run.leaveBy(held.ports.leaving);
         await held.finish(run);
       } finally {
         over();
