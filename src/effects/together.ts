@@ -43,6 +43,11 @@ export interface Holding {
    * way. Never fails. Without it, the next call does that.
    */
   back?(before: readonly HeldCall[]): Promise<void>;
+  /**
+   * Does `before` again where that was let go for what its own transaction has done there meanwhile, at once: what that has changed is found
+   * now, and not after the commit. @throws EffectError `stale` where something of it answers otherwise than it had
+   */
+  again?(before: readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void>;
   /** Takes back what was not committed. Never fails: what can't be taken back is cut off. */
   end(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { Json } from '#canon';
-import { type Claim, EffectError, type Tool, type Work } from '#effects';
+import { type Claim, EffectError, type HeldCall, type Tool, type Work } from '#effects';
 import type { Authority } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
 import { CallKeys } from './call-keys.ts';
@@ -105,6 +105,12 @@ export class Attempt {
     } finally {
       limit.goesOn();
     }
+  }
+
+  /** What this branch holds, where it was let go for what it has done at once, or undone. @throws EffectError `stale` */
+  heldAgain(branch: { heldAt(at: object): readonly HeldCall[] }): Promise<void> {
+    const { signal } = this.asking;
+    return this.whileActing(() => this.holdings.again((at) => branch.heldAt(at), { signal, epoch: this.epoch }));
   }
 
   /** What acts at once acts one after the other, and each plan sees those before: the last of these; undefined with none under way. */

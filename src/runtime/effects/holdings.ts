@@ -1,4 +1,4 @@
-import { EffectError, type HeldCall, type Holding, type Together } from '#effects';
+import { type Call, EffectError, type HeldCall, type Holding, type Together } from '#effects';
 
 /** What one transaction holds at the places of its tools, where nobody else sees it; all of it ends with the transaction. */
 export class Holdings {
@@ -24,6 +24,11 @@ export class Holdings {
   /** Has each go back to what is to stand there. */
   async back(wantedAt: (at: object) => readonly HeldCall[]): Promise<void> {
     for (const [at, open] of this.#open ?? []) await open.back?.(wantedAt(at));
+  }
+
+  /** Something was done at once, or undone: what was let go for it is done again. @throws EffectError `stale` */
+  async again(wantedAt: (at: object) => readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void> {
+    for (const [at, open] of this.#open ?? []) await open.again?.(wantedAt(at), call);
   }
 
   /** For who commits it, which ends it. */

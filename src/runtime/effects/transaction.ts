@@ -263,6 +263,7 @@ export class Transaction {
         await this.#discard(losers, adopted === undefined ? parent : adopted.#branch);
         if (adopted !== undefined) parent.adopt(adopted.#branch);
         for (const child of children) child.#branch.decided();
+        if (!attempt.holdings.areNone) await attempt.heldAgain(parent);
       });
     }
     if (refused !== undefined) throw refused;

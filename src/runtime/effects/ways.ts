@@ -214,6 +214,7 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
       run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun),
     );
     branch.acted.push({ n, tool, input, claims, costs, answer: result, next: attempt.keys.of(at, generation + 1) });
+    if (!attempt.holdings.areNone) await attempt.heldAgain(branch);
     if (result === undefined) throw refusal;
     branch.observe(tool, ordinal, result);
     return copyJson(result);

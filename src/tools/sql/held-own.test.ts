@@ -91,6 +91,29 @@ function tests(open: () => Promise<StagedDatabase>): void {
 
 describe('SQLite', () => {
   tests(async () => new SqliteStage());
+
+  test('what answers otherwise, once something was done at once beside it, is not committed', async () => {
+    await using stage = new SqliteStage();
+    const database = stage.of(undefined, LONG);
+    const tools = (['at_once', 'held'] as const).map((name) =>
+      sqlTool({
+        name,
+        input: z.strictObject({}),
+        writes: [`log:${name}`],
+        database,
+        delivery: name === 'held' ? 'buffered' : 'externalised',
+        statements: () => [{ text: 'INSERT INTO log (what, size) VALUES (?, 0) RETURNING n', values: [name] }],
+        result: ([rows]) => rows?.[0]?.['n'],
+        undo: () => [{ text: 'DELETE FROM log WHERE what = ?', values: [name] }],
+      }),
+    );
+    const { error, left } = await transact(tools, async (tx) => {
+      expect(await tx.call('held', {})).toBe(1);
+      await tx.call('at_once', {});
+    });
+    expect([error?.code, left]).toEqual(['stale', []]);
+    expect((await stage.look()).log).toEqual([]);
+  });
 });
 
 withPostgres('PostgreSQL', (postgres) => {

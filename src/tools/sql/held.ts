@@ -32,6 +32,8 @@ export class HeldSql implements Holding {
   #hasEnded = false;
   /** What was written there may stand, with its keys: nothing more of it is done, and what is found under those is for a person. */
   #ended: TransactionEnded | undefined;
+  /** It was let go for what its own transaction does there. */
+  #hasGivenWay = false;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(database: SqlDatabase) {
@@ -105,8 +107,20 @@ export class HeldSql implements Holding {
     });
   }
 
+  async again(before: readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void> {
+    if (!this.#hasGivenWay) return;
+    this.#hasGivenWay = false;
+    if (before.length === 0) return;
+    try {
+      await this.#inTurn(call, (open) => this.#goTo(open, before, call.signal));
+    } catch (error) {
+      // What can't be had for the moment is done with the next call there.
+      if (error instanceof EffectError && error.code === 'stale') throw error;
+    }
+  }
+
   /** One after the other, each in an open transaction, which it keeps for the next one. */
-  #inTurn<T>(call: Call, make: (open: Open) => Promise<T>): Promise<T> {
+  #inTurn<T>(call: Pick<Call, 'signal' | 'epoch'>, make: (open: Open) => Promise<T>): Promise<T> {
     return this.#next(async () => {
       call.signal.throwIfAborted();
       if (this.#ended !== undefined) throw this.#ended;
@@ -145,10 +159,11 @@ export class HeldSql implements Holding {
     }
   }
 
-  async #opened({ signal, epoch }: Call): Promise<Open> {
+  async #opened({ signal, epoch }: Pick<Call, 'signal' | 'epoch'>): Promise<Open> {
     if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
     // Else what its own transaction does there at once, or undoes, would wait for its end, which waits for that.
     const letGo = (): void => {
+      this.#hasGivenWay = true;
       if (this.#open !== undefined) this.#lose(this.#open).catch(() => undefined);
     };
     const use = await used(this.#database, 'held', signal, { epoch, letGo });
