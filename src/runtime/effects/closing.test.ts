@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Delivery, Resolvers, Reversibility, Sink } from '#effects';
 import type { Assize, Transaction } from '#runtime';
-import type { Store } from '#stores';
+import { MemoryStore, type Store } from '#stores';
 import { asking } from '../../../tests/support/effects-ledger.ts';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -276,4 +276,33 @@ onEveryStore((stores) => {
       expect((await store.entries('t')).map(({ kind }) => kind).at(-1)).not.toBe('commit');
     });
   });
+});
+
+test('who asks again and again after the end is told so each time in a turn of the loop, which others have too', async () => {
+  const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
+  const tools = toolsOf(outside, ['irreversible', 'buffered']);
+  const assize = runtimeOver(new MemoryStore(), [asking], { tools });
+  const trajectory = await assize.create(asking, { trajectoryId: 't' });
+  const { ruling } = await trajectory.transaction(options, async (tx) => {
+    await tx.call('irreversible.buffered', { what: 'a' });
+    tx.propose({ ...COUNT, args: 'asked' });
+  });
+  const { pending } = ruling as { pending: string };
+  await assize.close();
+  const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'it is back' } as const;
+  const asked: readonly (() => Promise<unknown>)[] = [
+    () => trajectory.transaction(options, () => undefined),
+    () => assize.recoverEffects(),
+    () => assize.resolveEffect(decision),
+    () => trajectory.approve(pending, { principal: 'doc', method: 'test', override: true }),
+  ];
+  for (const ask of asked) {
+    let isOthers = false;
+    setImmediate(() => {
+      isOthers = true;
+    });
+    let times = 0;
+    for (; !isOthers && times < 1_000; times++) expect(await settledOf(ask())).toBe('closed');
+    expect(times).toBeLessThan(1_000);
+  }
 });

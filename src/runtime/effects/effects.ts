@@ -128,7 +128,7 @@ export class Effects {
     for (;;) {
       while (this.#place?.isGivenUp) await this.#place.settled();
       // Or else it would be kept for good.
-      if (this.#isClosed) throw closed();
+      if (this.#isClosed) return inATurn(closed());
       if (!this.#hasPlace) this.#place = new SharedWait((over) => this.#begin(over));
       const place = this.#place!;
       if (!isForLeft) this.#asked = place;
@@ -360,6 +360,15 @@ function requireGoTogether(tool: Tool, earlier: Tool): void {
 
 function closed(): RuntimeError {
   return new RuntimeError('closed', 'The runtime was closed meanwhile; open another one.');
+}
+
+/**
+ * Throws it, and where it is that all is over, in a turn of the loop of its own: whoever asks again at once, for as long as that is thrown,
+ * would let nothing else come.
+ */
+export async function inATurn(error: unknown): Promise<never> {
+  if (isAssizeError(error, 'closed')) await nextTurn();
+  throw error;
 }
 
 function isShared(store: EffectStore): store is SharedEffectStore {

@@ -14,7 +14,7 @@ import { RuntimeError } from '../errors.ts';
 import { type Acting, sum } from './acting.ts';
 import { actingOf } from './acting-of.ts';
 import type { Prepared } from './called.ts';
-import type { Effects } from './effects.ts';
+import { type Effects, inATurn } from './effects.ts';
 import { hasOnFailure } from './failure.ts';
 import type { Held } from './held.ts';
 import { undoCostOf } from './reserved.ts';
@@ -54,7 +54,11 @@ export async function takeUp(
   // Who approves waits as long as it takes: what it waits for has limits of its own.
   const limit = new TimeLimit(Number.POSITIVE_INFINITY);
   const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
-  void effects.attend(limit, () => isOver);
+  try {
+    void effects.attend(limit, () => isOver);
+  } catch (error) {
+    return inATurn(error);
+  }
   try {
     return await begun(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
   } catch (error) {

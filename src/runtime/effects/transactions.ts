@@ -11,7 +11,7 @@ import type { Writer } from '../writer.ts';
 import { actingOf, parkedOf } from './acting-of.ts';
 import { type Asking, Attempt } from './attempt.ts';
 import { afterMsOf, wishedPauseMs } from './between-tries.ts';
-import type { Effects } from './effects.ts';
+import { type Effects, inATurn } from './effects.ts';
 import { failureBefore, hasOnFailure } from './failure.ts';
 import type { Begun, Held } from './held.ts';
 import type { Moved, Run } from './run.ts';
@@ -69,7 +69,7 @@ export class Transactions {
         else if (isWorthAnother(error) && tries < retries) {
           tries++;
           await this.#pause(effects, tries, error, deadlineMs, options.signal);
-        } else throw error;
+        } else await inATurn(error);
       }
     }
   }
