@@ -10,15 +10,18 @@ export interface Misfits {
 }
 
 /**
- * The first thing that does not fit, with its place as a JSON pointer (below `keys`), and how many more there are. A member that there is
- * not goes first: where it is misspelled, the one that is missing follows from it.
+ * The first thing that does not fit, or as many as `most`, each with its place as a JSON pointer (below `keys`), and how many more there are.
+ * A member that there is not goes first: where it is misspelled, the one that is missing follows from it.
  */
-export function issueText({ issues }: Misfits, keys: readonly string[] = []): string {
+export function issueText({ issues }: Misfits, keys: readonly string[] = [], most: number = 1): string {
   const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
-  const more = issues.filter((issue) => issue !== first);
-  const pointer = toPointer([...keys, ...(first?.path ?? []).map(String)]);
-  const others = more.length > 0 ? ` (and ${more.length} more)` : '';
-  return `${pointer === '' ? '' : `${pointer}: `}${first?.message ?? ''}${others}`;
+  const inOrder = first === undefined ? [] : [first, ...issues.filter((issue) => issue !== first)];
+  const told = inOrder.slice(0, most).map(({ path, message }) => {
+    const pointer = toPointer([...keys, ...path.map(String)]);
+    return `${pointer === '' ? '' : `${pointer}: `}${message}`;
+  });
+  const others = inOrder.length > most ? ` (and ${inOrder.length - most} more)` : '';
+  return `${told.join('; ')}${others}`;
 }
 
 /** One of zod's issues as it is made: by its code it has more, of which only numbers and texts are said. */

@@ -91,12 +91,23 @@ test.each<[string, z.ZodType, unknown, string]>([
     '/to/0: write to somebody',
   ],
   ['with words of its own', of(z.string('say who')), { to: [1] }, '/to/0: say who'],
-  ['more than one', of(z.string()), { to: [1, 2, 3] }, '/to/0: it has to be a text, and is a number (and 2 more)'],
+  [
+    'more than one',
+    of(z.string()),
+    { to: [1, 2, 3] },
+    '/to/0: it has to be a text, and is a number; /to/1: it has to be a text, and is a number; /to/2: it has to be a text, and is a number',
+  ],
+  [
+    'more than can be said',
+    of(z.string()),
+    { to: [1, 2, 3, 4, 5, 6, 7] },
+    `${[0, 1, 2, 3, 4].map((n) => `/to/${n}: it has to be a text, and is a number`).join('; ')} (and 2 more)`,
+  ],
   [
     'a misspelled member, before the one that is missing for it',
     z.strictObject({ to: z.string() }),
     { too: 'a' },
-    'there is no member "too" (and 1 more)',
+    'there is no member "too"; /to: it has to be a text, and is missing',
   ],
   [
     'a name that is strange',

@@ -293,6 +293,9 @@ function isFunction(part: unknown): boolean {
   return typeof part === 'function';
 }
 
+/** So many faults of an input are told at once, so that it is mended in one go. */
+const FAULTS = 5;
+
 /** An input may have been made of anything. */
 const FOREIGN = Object.freeze({ foreign: true });
 
@@ -304,7 +307,7 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
     // As a schema does that takes its time, or throws.
     throw threw(name, 'its schema can’t tell', error);
   }
-  if (!read.success) throw badInput(name, issueText(read.error));
+  if (!read.success) throw badInput(name, issueText(read.error, [], FAULTS));
   try {
     return copyJson(read.data, FOREIGN);
   } catch (error) {
