@@ -32,8 +32,8 @@ export class TextReader {
   readonly #selectQueue: StatementSync;
   readonly #selectSpace: StatementSync;
   readonly #selectWord: StatementSync;
-  readonly #selectTexts: StatementSync;
-  readonly #selectNewest: StatementSync;
+  readonly #texts: Found;
+  readonly #ids: Found;
   readonly #selectText: StatementSync;
   readonly #selectBranch: StatementSync;
   readonly #query: (text: string) => StatementSync;
@@ -52,11 +52,8 @@ export class TextReader {
     this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n');
     this.#selectSpace = db.prepare('SELECT space, texts, words FROM fact_text_space WHERE name = ?');
     this.#selectWord = db.prepare('SELECT doc FROM fact_word WHERE term = ?');
-    const found = 'SELECT rowid, key, words, length FROM fact_words WHERE fact_words MATCH ?';
-    this.#selectTexts = db.prepare(found);
-    this.#selectTexts.setReturnArrays(true);
-    this.#selectNewest = db.prepare(`${found} AND rowid < ? ORDER BY rowid DESC LIMIT ?`);
-    this.#selectNewest.setReturnArrays(true);
+    this.#texts = prepareFound(db, 'rowid, key, words, length');
+    this.#ids = prepareFound(db, 'rowid');
     this.#selectText = db.prepare('SELECT rowid, key, words, length FROM fact_words WHERE rowid = ?');
     this.#selectText.setReturnArrays(true);
     this.#selectBranch = db.prepare('SELECT 1 FROM fact_partition WHERE space = ? AND branch = ? LIMIT 1');
@@ -91,10 +88,15 @@ export class TextReader {
     const names = [query.subject, query.predicate].flatMap((name) => (name === undefined ? [] : wordsOf(name)));
     const seen = new Set<number>();
     let few: readonly number[] | 'many' | undefined;
-    const take = (rows: readonly TextColumns[]): void => {
-      for (const [id, key, stored, length] of rows) {
+    // By many words a text is found many times, and read once: it may be as long as they are many.
+    const isManyWords = sought.length > SOUGHT_ONE_BY_ONE;
+    const { all, newest } = isManyWords ? this.#ids : this.#texts;
+    const take = (rows: readonly FoundColumns[]): void => {
+      for (const row of rows) {
+        const [id] = row;
         if (seen.has(id)) continue;
         seen.add(id);
+        const [, key, stored, length] = isManyWords ? this.#text(id) : (row as TextColumns);
         candidates.push({ id, key, score: scorer(stored, length) });
       }
     };
@@ -111,11 +113,11 @@ export class TextReader {
     for (const [at, { word, texts }] of sought.entries()) {
       const match = [word, ...names].map((each) => `"${space.space}_${each}"`).join(' AND ');
       const left = RANKED_MAX - seen.size;
-      if (texts <= left) take(this.#selectTexts.all(match) as unknown as readonly TextColumns[]);
+      if (texts <= left) take(all.all(match) as unknown as readonly FoundColumns[]);
       else {
         let most = Math.max(left, RANKED_MAX / 4);
         for (let before = Number.MAX_SAFE_INTEGER; ; most *= 2) {
-          const rows = this.#selectNewest.all(match, before, most) as unknown as readonly TextColumns[];
+          const rows = newest.all(match, before, most) as unknown as readonly FoundColumns[];
           take(rows);
           const isAll = rows.length < most;
           if (isAll && (seen.size < RANKED_MAX || few === 'many')) break;
@@ -156,10 +158,14 @@ export class TextReader {
   #scoredTexts(ids: readonly number[], scorer: (stored: string, length: number) => number): Candidate[] {
     return ids
       .map((at): Candidate => {
-        const [id, key, stored, length] = this.#selectText.get(at) as unknown as TextColumns;
+        const [id, key, stored, length] = this.#text(at);
         return { id, key, score: scorer(stored, length) };
       })
       .filter(({ score }) => score > 0);
+  }
+
+  #text(id: number): TextColumns {
+    return this.#selectText.get(id) as unknown as TextColumns;
   }
 
   /** How words are scored in this space, and what waits to be indexed, scored. */
@@ -214,6 +220,21 @@ interface SpaceColumns {
 }
 
 type TextColumns = readonly [id: number, key: number, words: string, length: number];
+type FoundColumns = TextColumns | readonly [id: number];
+
+/** Texts that a query of FTS5 finds: all of them, or so many of the newest before one. */
+interface Found {
+  readonly all: StatementSync;
+  readonly newest: StatementSync;
+}
+
+function prepareFound(db: DatabaseSync, columns: string): Found {
+  const found = `SELECT ${columns} FROM fact_words WHERE fact_words MATCH ?`;
+  const all = db.prepare(found);
+  const newest = db.prepare(`${found} AND rowid < ? ORDER BY rowid DESC LIMIT ?`);
+  for (const statement of [all, newest]) statement.setReturnArrays(true);
+  return { all, newest };
+}
 
 /** How often each of the words stands in a text; `places`: of each its own. */
 function counted(places: ReadonlyMap<string, number>, text: readonly string[]): number[] {

@@ -126,6 +126,23 @@ test('by many words what is found is ranked a few times, and not once for each o
   }
 });
 
+test('by many words a text that has them all is read once, however long it is', async () => {
+  const text = Array.from({ length: 300 }, (_, n) => `z${n}`).join(' ');
+  const long = changeOf({ ...ALICE, space: 'long' }, 1, 10, [{ fact_id: 'long', object: text }]);
+  await commit([long]);
+  await store.textsToEmbed('any', 'long', 1);
+  let count = 0;
+  interceptSql((sql, proceed) => {
+    if (sql.includes('words, length FROM fact_words')) count += 1;
+    return proceed();
+  });
+  for (const query of [{}, { kind: 'audit' }] as const) {
+    const asked = { space: 'long', text, ...query };
+    expect(await store.factsByText(asked)).toEqual(rankedByText(modelOf([long]), asked));
+  }
+  expect(count).toBe(2);
+});
+
 function modelOf(facts: readonly FactWrite[]): FactModel {
   const made = new FactModel();
   made.rows = facts.flatMap(({ insert }) => insert);
