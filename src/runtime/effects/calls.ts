@@ -69,6 +69,8 @@ export class Calls {
   /** Aborted when it is left: no call is waited for any more that would be made again. */
   leaving: AbortSignal | undefined;
   #failures: Map<number, unknown> | undefined;
+  /** The last one that could not be read back, as it was erased, as long as nobody was told. */
+  #erased: number | undefined;
   /** Undefined before the first call. What a person has decided on is gone on with by another one. */
   #patience: Patience | undefined;
 
@@ -233,12 +235,28 @@ export class Calls {
     const effect = this.effects[n]!;
     if (!this.ports.tools.has(effect.tool)) return false;
     const payload = (await this.#read(effect.payload)) as EffectPayload | undefined;
-    if (payload === undefined) return false;
     const answer = effect.result === undefined ? null : await this.#read(effect.result);
-    if (answer === undefined) return false;
+    if (payload === undefined || answer === undefined) {
+      this.#erased = n;
+      return false;
+    }
     const { input, told } = payload;
     const known = effect.isTooLong === true ? {} : { answer };
     this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { told }) };
+    return true;
+  }
+
+  /**
+   * A person has the effect that could not be read back, as what its tool needs was erased: no process will ever have that again. False
+   * where there is none.
+   */
+  async leaveErased(): Promise<boolean> {
+    const n = this.#erased;
+    if (n === undefined) return false;
+    this.#erased = undefined;
+    const { phase } = this.log.state.effects[n]!;
+    // What no call was made for since is where it was; of any other nobody can tell.
+    await this.leave(n, { is: phase === 'due' || phase === 'executed' ? 'unresolved' : 'in_doubt', n, why: 'erased' });
     return true;
   }
 

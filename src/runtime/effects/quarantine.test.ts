@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // What waits for a person keeps others from what it touches, and from nothing else.
@@ -97,6 +97,28 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     expect(await three.refused('a', 'b', 'e')).toEqual([]);
   });
 
+  test('has it again where what was decided needs what was erased, until it is decided without', async () => {
+    const { store, sink, faults, process } = stage();
+    faults.set(`${of} b`, fault);
+    const one = await process();
+    await one.at(['b'], tool, ends);
+    await one.assize.close();
+    const erasing = runtimeOver(store, [tally]);
+    const ids = (await store.entries('t')).map(({ id }) => id);
+    await (await erasing.open('t')).erase({ entries: ids, reason: 'asked for', writ: ALL.writ });
+    faults.clear();
+    const two = await process();
+    const [{ epoch } = { epoch: 0 }] = await two.assize.recoverEffects();
+    const calls = sink.log.length;
+    const again = { ...FOUND, epoch, n: 0, as: 'retry', confirm: true } as const;
+    expect(await two.assize.resolveEffect(again)).toMatchObject({ phase: 'unresolved', left: 1 });
+    expect(await two.assize.recoverEffects()).toMatchObject([{ n: 0, phase: 'unresolved', why: 'erased' }]);
+    expect(sink.log).toHaveLength(calls);
+    expect(await two.refused('b')).toEqual(['b']);
+    await two.resolve(0, 'undone');
+    expect(await two.refused('b')).toEqual([]);
+  });
+
   test('does so in the eyes of all who work beside it, and of who comes later', async () => {
     const { faults, process } = stage(true);
     faults.set(`${of} b`, fault);
@@ -142,4 +164,41 @@ test('what a tool is missing for is kept, too', async () => {
     trajectory.transaction({ ...ALL, writes: [`test:${place}`] }, (tx) => tx.propose(COUNT));
   await count('a');
   await expect(count('b')).rejects.toMatchObject({ code: 'resource_in_doubt' });
+});
+
+test('what a crash left, and was erased before it was done, waits for a person and not for a process', async () => {
+  const seen = new Set<string>();
+  for (let endAt = 1; ; endAt++) {
+    const store = new MemoryStore();
+    const sink = new OutsideSink('keyed');
+    const process = (steps: Steps) => {
+      const tools = TOOLS.map((name) => toolFor({ sink, steps }, ...(name.split('.') as ['reversible', 'buffered'])));
+      return runtimeOver(storeOf(store, steps), [tally], { tools });
+    };
+    const erasing = runtimeOver(store, [tally]);
+    await erasing.create(tally, { trajectoryId: 't' });
+    const steps = new Steps(endAt);
+    const ordered = process(steps)
+      .open('t')
+      .then((trajectory) =>
+        trajectory.transaction(ALL, async (tx) => {
+          for (const tool of TOOLS) await tx.call(tool, { what: tool, at: 'b' });
+          tx.propose(COUNT);
+        }),
+      );
+    await Promise.race([ordered, steps.ended]);
+    if (!steps.isDead) break;
+    const ids = (await store.entries('t')).map(({ id }) => id);
+    await (await runtimeOver(store, [tally]).open('t'))
+      .erase({ entries: ids, reason: 'asked for', writ: ALL.writ })
+      .catch(({ code }) => expect(code).toBe('nothing_to_erase'));
+    const next = process(new Steps());
+    for (const { epoch, n, phase, why } of await next.recoverEffects()) {
+      seen.add(`${phase}, ${why}`);
+      await next.resolveEffect({ ...FOUND, epoch, n, as: 'undone' });
+    }
+    expect(await next.effects()).toEqual([]);
+    await next.close();
+  }
+  expect([...seen]).toEqual(['unresolved, erased', 'in_doubt, erased']);
 });

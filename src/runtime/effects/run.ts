@@ -50,8 +50,7 @@ export interface RunPorts extends CallPorts {
 
 /**
  * How far a transaction has come that has no body any more. `person`: something of it waits for a person. `lacking`: for a process that has
- * what this one has not, a tool or its domain; or for what was erased. `later`: for something else, and is to be tried again. `ended`:
- * for good.
+ * what this one has not, a tool or its domain. `later`: for something else, and is to be tried again. `ended`: for good.
  */
 export type Moved = 'person' | 'lacking' | 'later' | 'ended';
 
@@ -342,7 +341,7 @@ export class Run implements Reserving {
       } else {
         const taking = this.#take(step);
         const isTaken = isPromise(taking) ? await taking : taking;
-        if (!isTaken) {
+        if (!isTaken && !(await this.#calls.leaveErased())) {
           this.#log.flush();
           return this.#lacking;
         }
