@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
 import { DidNothing, NoAnswer } from '#effects';
-import { openSqlite } from '#stores';
+import { openSqlite, openStore } from '#stores';
 import { endOf, runCommand, startCommand } from '../support/command.ts';
 import { orders } from '../support/effects-failing.ts';
 import { inEffectsFolder, mail } from '../support/effects-folder.ts';
+import { tally } from '../support/effects-stage.ts';
+import { withPostgres } from '../support/postgres/index.ts';
 import { operator, runtimeOver, writFor } from '../support/runtime.ts';
 
 const here = inEffectsFolder();
@@ -116,6 +118,45 @@ describe('recover', () => {
     } finally {
       await store.close();
     }
+  });
+
+  withPostgres('beside others', (postgres) => {
+    test('says that what another process has at work is left to it', async () => {
+      const url = postgres.url();
+      const store = await openStore(url);
+      const [called, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const tool = mail('keyed', () => {
+        called.resolve();
+        return answer.promise;
+      });
+      const worker = runtimeOver(store, [tally], { tools: [tool], holdMs: 600_000 });
+      try {
+        const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
+        const options = { writ: writFor('alice'), writes: ['mail:**'] };
+        const done = trajectory.transaction(options, async (tx) => {
+          await tx.call('mail.send', { to: 'bob' });
+          tx.propose({ action: 'count', role: 'counter', args: 'order' });
+        });
+        await called.promise;
+        const recover = () => runCommand(here.folder, url, 'effects', 'recover', '--tools', toolsFile('keyed'));
+        const { code, out, err } = await recover();
+        expect([code, out, err]).toEqual([
+          1,
+          expect.stringMatching(
+            /^ended 0 transactions\n[\s\S]*\n\nTransaction 1 has not ended: another process is at work on it\./,
+          ),
+          '',
+        ]);
+        answer.resolve();
+        await done;
+        expect(await recover()).toMatchObject({ code: 0, out: 'ended 0 transactions\n' });
+        expect(sent('bob')).toBe(false);
+      } finally {
+        answer.resolve();
+        await worker.close();
+        await store.close();
+      }
+    });
   });
 
   test.each(['2147484', '9999999999'])('refuses to wait %s seconds, of which no timer is that long', async (wait) => {

@@ -129,6 +129,20 @@ function printGoingOn(out: Output, listed: readonly EffectTransaction[]): void {
   out.line(dim(line`assize effects recover --tools FILE`));
 }
 
+/** Beside others, on PostgreSQL, what a process that lives has at work is left to it: nothing else would say why it is listed. */
+function printElsewhere(out: Output, left: readonly EffectTransaction[], { tools, domains, anchors }: Lacking): void {
+  const lacking = new Set([...[...tools, ...domains].flatMap(({ epochs }) => epochs), ...anchors]);
+  const elsewhere = left.filter(
+    ({ epoch, effects }) => !lacking.has(epoch) && !effects.some(({ phase }) => isLeft(phase)),
+  );
+  if (elsewhere.length === 0) return;
+  const [which, has, it] = elsewhere.length === 1 ? ['Transaction', 'has', 'it'] : ['Transactions', 'have', 'them'];
+  out.line(line``);
+  out.line(
+    line`${which} ${elsewhere.map(({ epoch }) => epoch).join(', ')} ${has} not ended: another process is at work on ${it}. If that ends before, the same again goes on with what it leaves.`,
+  );
+}
+
 /** @throws CliError `usage` */
 function requirePaged(all: boolean, epoch: number | undefined, paged: number | undefined): void {
   if (all && epoch !== undefined)
@@ -144,13 +158,18 @@ function recover(command: Command): void {
       '\nExample:\n  assize effects recover --tools tools.ts\n\n' +
         'What was committed is applied, what was not is undone, each once; where nobody can tell, it waits for a person.\n' +
         'failing: an effect failed for good, and all is undone; what its action says is committed then needs --domain.\n' +
-        'Negative: something is left, for a person, or for a tool or domain that the files do not export.',
+        'Negative: something is left, for a person, for a tool or domain that the files do not export, or as another process is at work on it.',
     )
     .action(
       inSession((session, options: WorkingOptions) =>
         session.withStore('existing', async (store) => {
           const before = await runtimeOver(store).effects();
-          const given = await givenBy(options, before);
+          let failed = 0;
+          const onFailed: typeof onRecoveryFailed = (failure) => {
+            failed++;
+            onRecoveryFailed(failure);
+          };
+          const given = { ...(await givenBy(options, before)), onFailed };
           const stopped = await atWork(session, store, options, given, (assize, signal) =>
             assize.recoverEffects(signal),
           ).then(() => undefined, stoppedBy);
@@ -167,6 +186,7 @@ function recover(command: Command): void {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
             if (after.length > 0) printTransactions(session.out, after, kept);
             printLacking(session.out, lacking);
+            if (failed === 0) printElsewhere(session.out, after, lacking);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
         }),
@@ -270,12 +290,17 @@ function onRecoveryFailed({ message }: { readonly message: string }): void {
 }
 
 /** A runtime for effects alone: where nothing is proposed, no anchor counts and no domain is needed. */
-function runtimeOver(store: Store, more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors'>> = {}): Assize {
+function runtimeOver(
+  store: Store,
+  more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'onRecoveryFailed'>> = {},
+): Assize {
   return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], onRecoveryFailed, ...more });
 }
 
 interface GivenHere extends Given {
   readonly anchors: readonly string[];
+  /** Told of what can't be gone on with; by default that is noted. */
+  readonly onFailed?: typeof onRecoveryFailed;
 }
 
 /** The tools of the files; and, where a domain is named or needed, those there are: it rules on what is proposed where effects failed. */
@@ -298,10 +323,16 @@ async function atWork<T>(
   { interruption }: Session,
   store: Store,
   { wait }: WorkingOptions,
-  { tools, domains, anchors }: GivenHere,
+  { tools, domains, anchors, onFailed }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const assize = runtimeOver(sayingWaits(store, wait), { tools, domains, ...(anchors.length > 0 && { anchors }) });
+  const told = onFailed !== undefined && { onRecoveryFailed: onFailed };
+  const assize = runtimeOver(sayingWaits(store, wait), {
+    tools,
+    domains,
+    ...(anchors.length > 0 && { anchors }),
+    ...told,
+  });
   try {
     return await untilStopped(assize, interruption, () =>
       whenFree(interruption, wait, (signal) => work(assize, signal)),
