@@ -126,7 +126,7 @@ test('what says that it has not begun as soon as it is told that its time is ove
       return null;
     },
   });
-  const assize = runtimeOver(new MemoryStore(), [attended], { tools: [inLine], callMs: 5 });
+  const assize = runtimeOver(new MemoryStore(), [attended], { tools: [inLine], callMs: 500 });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   await trajectory.transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, async (tx) => {
     await tx.call('shop.order', {});
