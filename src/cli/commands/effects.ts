@@ -92,7 +92,10 @@ function list(command: Command): void {
             const query = { ...which, ...(trajectory !== undefined && { trajectoryId: trajectory }) };
             const listed = await runtimeOver(store).effects(query);
             if (epoch !== undefined && listed.length === 0)
-              throw new CliError('not_found', `There is no transaction ${epoch} in the effect log of this store.`);
+              throw new CliError(
+                'not_found',
+                `There is no transaction ${epoch} in the effect log of this store; assize effects list --all lists those that there are.`,
+              );
             const kept = await keptOf(store, listed);
             const waiting = epoch === undefined ? await waitingProposals(store, trajectory) : [];
             if (session.json)
