@@ -91,25 +91,62 @@ test('a folder that the command has shut altogether is put back', async () => {
   expect(standing(root)).toEqual(before);
 });
 
-test.each(['emptied', 'removed'])('a folder that the command has %s is whose it was, with all in it', async (how) => {
+test.each(['emptied', 'removed', 'given away'])(
+  'a folder that the command has %s is whose it was, with all in it',
+  async (how) => {
+    const { root, snapshots } = stage();
+    // Root gives a file to anybody, others to the groups that they are in.
+    const isRoot = process.geteuid!() === 0;
+    const theirs = process.getgroups!().find((gid) => gid !== process.getgid!()) ?? process.getgid!();
+    symlinkSync('a.txt', join(root, 'link'));
+    chownSync(join(root, 'a.txt'), isRoot ? 12_345 : process.geteuid!(), theirs);
+    chmodSync(join(root, 'a.txt'), 0o4755);
+    const owners = () =>
+      ['.', 'a.txt', 'link', ...Object.keys(listing(root))].map((at) => {
+        const { uid, gid, mode } = lstatSync(join(root, at));
+        return [at, uid, gid, mode];
+      });
+    const before = owners();
+    await snapshots.take('k', 1);
+    if (how === 'given away') {
+      for (const at of ['.', 'open']) chownSync(join(root, at), isRoot ? 0 : process.geteuid!(), theirs);
+    } else rmSync(root, { recursive: true });
+    if (how === 'emptied') mkdirSync(root);
+    if (how === 'emptied' && isRoot) chownSync(root, NOBODY, NOBODY);
+    expect(await snapshots.settle('k')).toEqual({ happened: false });
+    expect(owners()).toEqual(before);
+  },
+);
+
+test.runIf(process.geteuid!() === 0)('a file that acts for its owner does not so for who puts it back', async () => {
   const { root, snapshots } = stage();
-  // Root gives a file to anybody, others to the groups that they are in.
-  const theirs = process.getgroups!().find((gid) => gid !== process.getgid!()) ?? process.getgid!();
-  symlinkSync('a.txt', join(root, 'link'));
-  chownSync(join(root, 'a.txt'), process.geteuid!() === 0 ? 12_345 : process.geteuid!(), theirs);
-  chmodSync(join(root, 'a.txt'), 0o4755);
-  const owners = () =>
-    ['.', 'a.txt', 'link', ...Object.keys(listing(root))].map((at) => {
-      const { uid, gid, mode } = lstatSync(join(root, at));
-      return [at, uid, gid, mode];
-    });
-  const before = owners();
-  await snapshots.take('k', 1);
-  rmSync(root, { recursive: true });
-  if (how === 'emptied') mkdirSync(root);
-  if (how === 'emptied' && process.geteuid!() === 0) chownSync(root, NOBODY, NOBODY);
-  expect(await snapshots.settle('k')).toEqual({ happened: false });
-  expect(owners()).toEqual(before);
+  for (const [name, gid] of [
+    ['theirs', 12_345],
+    // Whoever acts as nobody is in the groups of this process still.
+    ['mine', process.getegid!()],
+  ] as const) {
+    writeFileSync(join(root, name), name);
+    chownSync(join(root, name), name === 'mine' ? NOBODY : 12_345, gid);
+    chmodSync(join(root, name), 0o6755);
+  }
+  await asNobody(async () => {
+    for (const key of ['undone', 'cut off']) {
+      await snapshots.take(key, 1);
+      await rm(join(root, 'theirs'));
+      if (key === 'undone') {
+        await snapshots.ended(key, null);
+        expect(await snapshots.undo(key)).toEqual({ undone: 'all' });
+      } else expect(await snapshots.settle(key)).toEqual({ happened: false });
+    }
+  });
+  const seen = ['theirs', 'mine'].map((name) => {
+    const { uid, mode } = statSync(join(root, name));
+    return [readFileSync(join(root, name), 'utf8'), uid, mode & 0o7777];
+  });
+  expect(seen).toEqual([
+    ['theirs', NOBODY, 0o755],
+    ['mine', NOBODY, 0o6755],
+  ]);
 });
 
 /** What is read of a file or folder that may have gone. */

@@ -12,6 +12,8 @@ import {
   give,
   makeFolder,
   modeOf,
+  type Owner,
+  ownerOf,
   remove,
   requireCopyable,
   setMode,
@@ -32,6 +34,8 @@ interface Entry {
   readonly process: { readonly pid: number; readonly began: string } | null;
   /** Of the folder itself; missing where it was left out of `before` and `after` too, as earlier versions did. */
   readonly mode?: number;
+  /** Whose the folder itself was; missing in entries of earlier versions. */
+  readonly owner?: Owner;
   readonly before: string;
   readonly after: string | null;
   readonly result: Json;
@@ -101,7 +105,7 @@ export class Snapshots {
     await remove(this.#copyAt(key));
     await mkdir(this.#copyAt(key), 0o700);
     await copyInto(this.#folder, this.#copyAt(key), signal);
-    await give(this.#folder, this.#copyAt(key));
+    const owner = await ownerOf(this.#folder);
     const mode = await modeOf(this.#folder);
     const before = await fingerprint(this.#copyAt(key), mode);
     await this.#write(key, {
@@ -110,6 +114,7 @@ export class Snapshots {
       state: 'begun',
       process: null,
       mode,
+      owner,
       before,
       after: null,
       result: null,
@@ -183,13 +188,14 @@ export class Snapshots {
    *
    * @throws NoAnswer where the copy is not what was copied, with the folder left as it is, or where the folder is not what it was in the end
    */
-  async #putBack(key: string, { mode, before }: Entry): Promise<void> {
+  async #putBack(key: string, { mode, owner, before }: Entry): Promise<void> {
     const copy = this.#copyAt(key);
     if ((await statOf(copy)) === undefined || (await fingerprint(copy, mode)) !== before)
       throw new NoAnswer(`The snapshot ${key} is not what was there; ${this.#folder} was left as it is.`, {
         why: 'snapshot_damaged',
       });
-    if (await makeFolder(this.#folder)) await give(copy, this.#folder);
+    await makeFolder(this.#folder);
+    if (owner !== undefined) await give(this.#folder, owner);
     // The command may have shut it, and who is to put it back has to get in.
     if (mode !== undefined) await setMode(this.#folder, mode | 0o700);
     await clear(this.#folder);

@@ -32,7 +32,13 @@ async function requireTexts(folder: Place, name: Buffer): Promise<void> {
   for (const inside of await readdir(place, { encoding: 'buffer' })) await requireTexts(place, inside);
 }
 
-/** As they are, and whose they are, as far as the system lets. @throws the signal's reason */
+/** Bits by which a file acts for its owner, or for its group. */
+const ACTS = 0o6000;
+
+/**
+ * As they are, and whose they are, as far as the system lets; a file acts for its owner or its group (setuid and the like) only where both are the
+ * same, and never, not for a moment, for who copies it. @throws the signal's reason
+ */
 export async function copyInto(from: string, to: string, signal?: AbortSignal): Promise<void> {
   for (const bytes of await namesIn(from)) {
     const name = bytes.toString();
@@ -41,42 +47,72 @@ export async function copyInto(from: string, to: string, signal?: AbortSignal): 
       verbatimSymlinks: true,
       preserveTimestamps: true,
       mode: constants.COPYFILE_FICLONE,
-      filter: () => {
+      // Asked of each before it is copied, while what it goes into takes files still.
+      filter: async (source, target) => {
         signal?.throwIfAborted();
-        return true;
+        const stat = await lstat(source);
+        if (!stat.isFile() || (stat.mode & ACTS) === 0) return true;
+        await copyActing(source, target, stat);
+        return false;
       },
     });
     await giveAll(join(from, name), join(to, name));
   }
 }
 
+/** It has its mode last, as its content is somebody else's, and not of who copies. */
+async function copyActing(from: string, to: string, stat: Stats): Promise<void> {
+  await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
+  await using target = await open(to, 'wx', 0o600);
+  const piece = Buffer.allocUnsafe(Math.min(stat.size + 1, PIECE));
+  for (;;) {
+    const { bytesRead } = await source.read(piece);
+    if (bytesRead === 0) break;
+    await target.writeFile(piece.subarray(0, bytesRead));
+  }
+  const made = await target.stat();
+  await target.chown(stat.uid, stat.gid).catch(() => target.chown(made.uid, stat.gid).catch(() => undefined));
+  const { uid, gid } = await target.stat();
+  const mode = stat.mode & 0o7777;
+  await target.chmod(uid === stat.uid && gid === stat.gid ? mode : mode & ~ACTS);
+  await target.utimes(stat.atime, stat.mtime);
+}
+
 /** A copy is whose process has made it. */
 async function giveAll(from: string, to: string): Promise<void> {
-  if (!(await give(from, to)).isDirectory()) return;
+  const stat = await lstat(from);
+  await give(to, stat);
+  if (!stat.isDirectory()) return;
   for (const name of await readdir(from)) await giveAll(join(from, name), join(to, name));
 }
 
-/**
- * Has the one belong to whom the other belongs to: root gives to anybody, and others to the groups that they are in. What can't be given, or is
- * not there any more, is left.
- */
-export async function give(from: string, to: string): Promise<Stats> {
-  const [stat, now] = [await lstat(from), await statOf(to)];
-  if (now === undefined || (now.uid === stat.uid && now.gid === stat.gid)) return stat;
-  const given = lchown(to, stat.uid, stat.gid).catch(() => lchown(to, now.uid, stat.gid));
-  // With it go the bits by which a file acts for its owner.
-  const mode = stat.mode & 0o7777;
-  await given.then(stat.isFile() && mode > 0o777 ? () => chmod(to, mode) : undefined).catch(() => undefined);
-  return stat;
+/** Whose something is. */
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
 }
 
-/** A folder of that path, where a command may have left none, or something else: what a link leads to is not the folder. Whether it was made. */
-export async function makeFolder(path: string): Promise<boolean> {
+export async function ownerOf(folder: string): Promise<Owner> {
+  const { uid, gid } = await lstat(folder);
+  return { uid, gid };
+}
+
+/**
+ * Has it belong to them: root gives to anybody, and others to the groups that they are in. What can't be given, or is not there any more, is
+ * left.
+ */
+export async function give(to: string, { uid, gid }: Owner): Promise<void> {
+  const now = await statOf(to);
+  if (now === undefined || (now.uid === uid && now.gid === gid)) return;
+  await lchown(to, uid, gid).catch(() => lchown(to, now.uid, gid).catch(() => undefined));
+}
+
+/** A folder of that path, where a command may have left none, or something else: what a link leads to is not the folder. */
+export async function makeFolder(path: string): Promise<void> {
   const stat = await statOf(path);
-  if (stat?.isDirectory() === true) return false;
+  if (stat?.isDirectory() === true) return;
   if (stat !== undefined) await rm(path);
   await mkdir(path, 0o700);
-  return true;
 }
 
 export async function clear(folder: string): Promise<void> {
