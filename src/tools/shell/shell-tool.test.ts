@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { contentHash } from '#canon';
@@ -64,6 +65,8 @@ const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController(
   epoch,
   signal,
 });
+/** Why a call's signal tells it to stop. */
+const LATE = new DOMException('It took too long', 'TimeoutError');
 const run = async (tool: Tool, input: unknown = {}, call: Call = callOf()): Promise<any> =>
   tool.spec.execute(tool.parse(input), call, []);
 
@@ -301,7 +304,7 @@ describe('a command whose folder is kept', () => {
       this: Snapshots,
       ...given
     ) {
-      stop.abort();
+      stop.abort(LATE);
       await goesOn;
       return take.apply(this, given);
     });
@@ -319,6 +322,23 @@ describe('a command whose folder is kept', () => {
     expect(await tool.spec.reconcile!({}, callOf())).toEqual({ happened: false });
     expect(snapshotsOf(root)).toEqual([]);
     expect(listing(root)).toEqual({ ...before, theirs: '644 ' });
+  });
+
+  test('whose folder could not be copied in time, as another one was at work there before, is tried again', async () => {
+    const root = folder();
+    const stop = new AbortController();
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const other = new Snapshots(realpathSync(root)).alone(new AbortController().signal, () => over);
+    const copied = vi.spyOn(Snapshots.prototype, 'take').mockImplementationOnce(async () => stop.abort(LATE));
+    const tried = vi.spyOn(DatabaseSync.prototype, 'exec');
+    const ended = run(changing(root, CHANGE), {}, callOf('k', 1, stop.signal));
+    ended.catch(() => undefined);
+    await vi.waitFor(() => expect(tried.mock.results.map(({ type }) => type)).toContain('throw'));
+    end();
+    await other;
+    await expect(ended).rejects.toMatchObject({ name: 'DidNothing', isFinal: false, why: 'not_copied' });
+    expect(copied).toHaveBeenCalled();
+    for (const each of [tried, copied]) each.mockRestore();
   });
 
   test('is left where somebody has changed the folder since', async () => {

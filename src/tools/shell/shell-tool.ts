@@ -195,7 +195,10 @@ function undoneBySnapshot(
     execute: async (given, call) => {
       await copying(folder, () => snapshots.makePlace());
       const copies = new Copying(folder, call.signal);
-      const ended = snapshots.alone(call.signal, () => executed(spec, snapshots, given as Json, call, copies));
+      const ended = snapshots.alone(call.signal, (hasWaited) => {
+        copies.hasWaited = hasWaited;
+        return executed(spec, snapshots, given as Json, call, copies);
+      });
       return copies.unlessLate(ended);
     },
     compensate: (_input, _result, { key, signal }) => snapshots.alone(signal, () => snapshots.undo(key)),
@@ -220,6 +223,8 @@ class Copying {
   readonly #folder: string;
   readonly #signal: AbortSignal;
   #isUnderWay = false;
+  /** Another one was at work there before, and has had some of the time. */
+  hasWaited = false;
 
   constructor(folder: string, signal: AbortSignal) {
     this.#folder = folder;
@@ -250,11 +255,12 @@ class Copying {
     }
   }
 
-  /** For good, as it is as large another time. */
+  /** For good where it had all of its time, as it is as large another time. */
   #late(): DidNothing {
+    const final = !this.hasWaited && (this.#signal.reason as Error | undefined)?.name === 'TimeoutError';
     return new DidNothing(
       `${this.#folder} could not be copied in time; give calls longer (callMs), or name a smaller folder in snapshotOf`,
-      { final: true, why: 'not_copied' },
+      { final, why: 'not_copied' },
     );
   }
 }
