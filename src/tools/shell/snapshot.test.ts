@@ -203,6 +203,17 @@ test('what a crash has left of a copy that was not finished goes with the next r
   expect(readdirSync(home).sort()).toEqual(['k', 'k.json', 'l', 'l.json']);
 });
 
+test('a copy that comes too late is not written down: a crash would have it put back when others are at work there', async () => {
+  const { root, snapshots, place } = stage();
+  rmSync(root, { recursive: true });
+  mkdirSync(root);
+  await expect(snapshots.take('k', 1, AbortSignal.abort())).rejects.toThrow(/aborted/);
+  expect(readdirSync(join(place, '.assize-snapshots/repo'))).toEqual(['k']);
+  writeFileSync(join(root, 'theirs'), '');
+  expect(await snapshots.settle('k')).toEqual({ happened: false });
+  expect(readdirSync(root)).toEqual(['theirs']);
+});
+
 test('a run is written down as put back before anything of its copy goes', async () => {
   const { root, snapshots, place } = stage();
   for (let n = 0; n < 100; n++) writeFileSync(join(root, `${n}.txt`), '');

@@ -108,6 +108,8 @@ export class Snapshots {
     const owner = await ownerOf(this.#folder);
     const mode = await modeOf(this.#folder);
     const before = await fingerprint(this.#copyAt(key), mode);
+    // To read it all again takes its time, too.
+    signal?.throwIfAborted();
     await this.#write(key, {
       format: 1,
       epoch: epoch ?? null,
