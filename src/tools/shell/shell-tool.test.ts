@@ -327,14 +327,18 @@ describe('a command whose folder is kept', () => {
   test('whose folder could not be copied in time, as another one was at work there before, is tried again', async () => {
     const root = folder();
     const stop = new AbortController();
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const other = new Snapshots(realpathSync(root)).alone(new AbortController().signal, () => over);
+    const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const other = new Snapshots(realpathSync(root)).alone(new AbortController().signal, () => {
+      begun.resolve();
+      return over.promise;
+    });
+    await begun.promise;
     const copied = vi.spyOn(Snapshots.prototype, 'take').mockImplementationOnce(async () => stop.abort(LATE));
     const tried = vi.spyOn(DatabaseSync.prototype, 'exec');
     const ended = run(changing(root, CHANGE), {}, callOf('k', 1, stop.signal));
     ended.catch(() => undefined);
-    await vi.waitFor(() => expect(tried.mock.results.map(({ type }) => type)).toContain('throw'));
-    end();
+    await expect.poll(() => tried.mock.results.map(({ type }) => type)).toContain('throw');
+    over.resolve();
     await other;
     await expect(ended).rejects.toMatchObject({ name: 'DidNothing', isFinal: false, why: 'not_copied' });
     expect(copied).toHaveBeenCalled();
