@@ -45,7 +45,7 @@ export interface Holding {
   back?(before: readonly HeldCall[]): Promise<void>;
   /**
    * Does `before` again where that was let go for what its own transaction has done there meanwhile, at once: what that has changed is found
-   * now, and not after the commit. @throws EffectError `stale` where something of it answers otherwise than it had
+   * now, and not after the commit. Asked after each of those, and at the gate. @throws EffectError `stale` where something of it answers otherwise than it had
    */
   again?(before: readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void>;
   /** Takes back what was not committed. Never fails: what can't be taken back is cut off. */

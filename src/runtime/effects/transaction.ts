@@ -298,13 +298,16 @@ export class Transaction {
     const entered = attempt.claims.enter(async () => {
       for (const { tool, input, claims } of touching) await attempt.checkNames(tool, input, claims);
     });
-    return guesses.all.length > 0 || this.#mayHaveBeenPutUp ? this.#checked(entered) : entered;
+    const isChecked = guesses.all.length > 0 || this.#mayHaveBeenPutUp || !attempt.holdings.areNone;
+    return isChecked ? this.#checked(entered) : entered;
   }
 
   async #checked(entered: Promise<void> | undefined): Promise<void> {
     const { guesses, planned } = this.#branch;
     await entered;
     for (const guess of guesses.all) await guesses.check(guess);
+    // What was let go for something, and could not be done again then, or whose body has passed over that it answers otherwise.
+    if (!this.#attempt.holdings.areNone) await this.#attempt.heldAgain(this.#branch);
     // What a person approves has the keys that it was put up with: none may be of an attempt before.
     if (this.#mayHaveBeenPutUp) await this.#attempt.keys.checkUnused(planned);
   }

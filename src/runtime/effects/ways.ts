@@ -210,9 +210,12 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
       noted.n = n;
       branch.begun.push(n);
     };
-    const { n, result, refusal } = await attempt.whileActing(() =>
-      run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun),
-    );
+    const made = attempt.whileActing(() => run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun));
+    const { n, result, refusal } = await made.catch(async (error: unknown) => {
+      // What failed was given way to as well. Where something answers otherwise since, the gate says so.
+      if (!attempt.holdings.areNone) await attempt.heldAgain(branch).catch(() => undefined);
+      throw error;
+    });
     branch.acted.push({ n, tool, input, claims, costs, answer: result, next: attempt.keys.of(at, generation + 1) });
     if (!attempt.holdings.areNone) await attempt.heldAgain(branch);
     if (result === undefined) throw refusal;

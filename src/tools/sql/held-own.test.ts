@@ -92,27 +92,70 @@ function tests(open: () => Promise<StagedDatabase>): void {
 describe('SQLite', () => {
   tests(async () => new SqliteStage());
 
-  test('what answers otherwise, once something was done at once beside it, is not committed', async () => {
-    await using stage = new SqliteStage();
-    const database = stage.of(undefined, LONG);
-    const tools = (['at_once', 'held'] as const).map((name) =>
+  /** They answer with the next number. `fails` is refused by the database. */
+  const numbering = (database: SqlDatabase): Tool[] =>
+    (['at_once', 'fails', 'held'] as const).map((name) =>
       sqlTool({
         name,
         input: z.strictObject({}),
         writes: [`log:${name}`],
         database,
         delivery: name === 'held' ? 'buffered' : 'externalised',
-        statements: () => [{ text: 'INSERT INTO log (what, size) VALUES (?, 0) RETURNING n', values: [name] }],
+        statements: () => [
+          { text: 'INSERT INTO log (what, size) VALUES (?, ?) RETURNING n', values: [name, name === 'fails' ? -1 : 0] },
+        ],
         result: ([rows]) => rows?.[0]?.['n'],
         undo: () => [{ text: 'DELETE FROM log WHERE what = ?', values: [name] }],
       }),
     );
-    const { error, left } = await transact(tools, async (tx) => {
+
+  const other = "INSERT INTO log (what, size) VALUES ('other', 0)";
+
+  test.each<[string, (tx: Transaction, stage: SqliteStage) => Promise<unknown>, string[]]>([
+    ['once something was done at once beside it', (tx) => tx.call('at_once', {}), []],
+    ['also where the body passes over that', (tx) => tx.call('at_once', {}).catch(() => undefined), []],
+    [
+      'where it was let go for another branch',
+      (tx, stage) =>
+        tx.speculate([(branch) => branch.call('held', {}), (branch) => branch.call('at_once', {})], async () => {
+          await stage.run(other);
+          return 0;
+        }),
+      ['other'],
+    ],
+    [
+      'where it was let go for a branch that held as much',
+      (tx, stage) => {
+        const both = async (branch: Transaction) => {
+          await branch.call('held', {});
+          await branch.call('at_once', {}).catch(() => undefined);
+        };
+        return tx.speculate([(branch) => branch.call('held', {}), both], async () => {
+          await stage.run(other);
+          return 0;
+        });
+      },
+      ['other'],
+    ],
+  ])('what answers otherwise is not committed: %s', async (_, body, log) => {
+    await using stage = new SqliteStage();
+    const { error, left } = await transact(numbering(stage.of(undefined, LONG)), async (tx) => {
       expect(await tx.call('held', {})).toBe(1);
-      await tx.call('at_once', {});
+      await body(tx, stage);
     });
     expect([error?.code, left]).toEqual(['stale', []]);
-    expect((await stage.look()).log).toEqual([]);
+    expect((await stage.look()).log).toEqual(log);
+  });
+
+  test('what was let go for something that failed is held again, so that nobody comes between', async () => {
+    await using stage = new SqliteStage();
+    const { error, left, isCommitted } = await transact(numbering(stage.of(undefined, LONG)), async (tx) => {
+      expect(await tx.call('held', {})).toBe(1);
+      await expect(tx.call('fails', {})).rejects.toMatchObject({ code: 'tool_failed' });
+      await expect(stage.run(other)).rejects.toThrow('locked');
+    });
+    expect([error, left, isCommitted]).toEqual([undefined, [], true]);
+    expect((await stage.look()).log).toEqual(['held']);
   });
 });
 

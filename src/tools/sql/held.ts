@@ -32,7 +32,7 @@ export class HeldSql implements Holding {
   #hasEnded = false;
   /** What was written there may stand, with its keys: nothing more of it is done, and what is found under those is for a person. */
   #ended: TransactionEnded | undefined;
-  /** It was let go for what its own transaction does there. */
+  /** It was let go for what its own transaction does there, at least once: from then on it is looked each time whether all of it stands. */
   #hasGivenWay = false;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -108,13 +108,12 @@ export class HeldSql implements Holding {
   }
 
   async again(before: readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void> {
-    if (!this.#hasGivenWay) return;
-    this.#hasGivenWay = false;
-    if (before.length === 0) return;
+    // Also where that was for another branch than the one that is asked for here: what was let go may be of one that comes later.
+    if (!this.#hasGivenWay || before.length === 0) return;
     try {
       await this.#inTurn(call, (open) => this.#goTo(open, before, call.signal));
     } catch (error) {
-      // What can't be had for the moment is done with the next call there.
+      // What can't be had for the moment is done with the next call there, or asked for again at the gate.
       if (error instanceof EffectError && error.code === 'stale') throw error;
     }
   }
