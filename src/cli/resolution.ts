@@ -39,10 +39,11 @@ export function resolvePending(
   return session.withStore('existing', async (store) => {
     const pending = await pendingEntry(store, prefix);
     check();
-    const { tools = [], wait = 0 } = options;
-    const assize = await openAssize(sayingWaits(store, wait), session.storeUrl, options, await loadTools(tools));
+    const { wait = 0 } = options;
+    const tools = await loadTools(options.tools ?? []);
+    const assize = await openAssize(sayingWaits(store, wait), session.storeUrl, options, tools);
     const { interruption } = session;
-    const ruling = await untilStopped(assize, interruption, async () => {
+    const ruling = await untilStopped(assize, tools, interruption, async () => {
       const trajectory = await assize.open(pending.trajectory_id);
       if (tools.length > 0) {
         // Who approves carries out what was held.

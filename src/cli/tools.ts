@@ -84,20 +84,25 @@ export function sayingWaits<S extends Store>(store: S, waitSeconds: number): S {
 /** Phases of calls that are being made, or are to be made or tried again. */
 const CALLED: ReadonlySet<EffectPhase> = new Set(['intended', 'due', 'applying', 'undoing']);
 
-/** Says, as long as something is at work, for which calls that waits. To be called when it is over. */
-function saysWhatItWaitsFor(assize: Assize): () => void {
+/**
+ * Says, as long as something is at work, for which calls that waits: of these tools, as nobody here makes those of others that are left. To be
+ * called when it is over.
+ */
+function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void {
+  if (tools.length === 0) return () => undefined;
+  const here = new Set(tools.map(({ name }) => name));
   let before = '';
   const say = async (): Promise<void> => {
     if (waitsElsewhere) return;
     const transactions = await assize.effects();
     const calls = transactions.flatMap(({ epoch, effects }) =>
       effects
-        .filter(({ phase }) => CALLED.has(phase))
+        .filter(({ tool, phase }) => here.has(tool) && CALLED.has(phase))
         .map(({ tool, phase }) => `${tool} of transaction ${epoch} (${phase})`),
     );
     const more = calls.length > NAMED ? `, and ${counted(calls.length - NAMED, 'more call')}` : '';
     const text = calls.slice(0, NAMED).join(', ') + more;
-    if (text !== '' && text !== before) note(`Waits for ${text}.`);
+    if (text !== '' && text !== before && !isOver) note(`Waits for ${text}.`);
     before = text;
   };
   let timer: NodeJS.Timeout | undefined;
@@ -117,15 +122,20 @@ function saysWhatItWaitsFor(assize: Assize): () => void {
 }
 
 /**
- * Does what goes on with effects that were left, and no further than to the next call when somebody asks to stop: the runtime is closed
+ * Does what goes on with effects that were left, by these tools, and no further than to the next call when somebody asks to stop: the runtime is closed
  * then. What is at its sink at that moment is waited for, as nobody could tell whether it happened.
  *
  * @throws Interrupted, where that kept it from anything
  */
-export async function untilStopped<T>(assize: Assize, interruption: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function untilStopped<T>(
+  assize: Assize,
+  tools: readonly Tool[],
+  interruption: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   let closing: Promise<void> | undefined;
   let saying: NodeJS.Timeout | undefined;
-  const isOver = saysWhatItWaitsFor(assize);
+  const isOver = saysWhatItWaitsFor(assize, tools);
   const stop = (): void => {
     isOver();
     closing = assize.close({ recover: false });

@@ -337,7 +337,7 @@ async function atWork<T>(
     ...told,
   });
   try {
-    return await untilStopped(assize, interruption, () =>
+    return await untilStopped(assize, tools, interruption, () =>
       whenFree(interruption, wait, (signal) => work(assize, signal)),
     );
   } finally {
