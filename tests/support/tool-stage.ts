@@ -56,17 +56,21 @@ export async function transact(
     readonly writes?: readonly string[];
     readonly retries?: number;
     readonly deadlineMs?: number;
+    readonly reading?: 'optimistic';
   } = {},
 ): Promise<Ended> {
-  const { callMs = 10_000, writes = ['**'], retries = 0, deadlineMs } = options;
+  const { callMs = 10_000, writes = ['**'], retries = 0, deadlineMs, reading } = options;
   const assize = runtimeOver(new MemoryStore(), [attended], { tools, callMs });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   let error: { readonly code?: string } | undefined;
   const outcome = await trajectory
-    .transaction({ writ: writFor('alice'), writes, retries, ...(deadlineMs && { deadlineMs }) }, async (tx) => {
-      await body(tx);
-      tx.propose(COUNT);
-    })
+    .transaction(
+      { writ: writFor('alice'), writes, retries, ...(deadlineMs && { deadlineMs }), ...(reading && { reading }) },
+      async (tx) => {
+        await body(tx);
+        tx.propose(COUNT);
+      },
+    )
     .catch((thrown) => {
       error = thrown;
       return undefined;

@@ -5,7 +5,7 @@ import type { Transaction } from '#runtime';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { transact } from '../../../tests/support/tool-stage.ts';
-import { type SqlDatabase, sqlTool } from './index.ts';
+import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 // One transaction holds something in a database, and does at once or undoes something else there: it must not wait for itself.
 
@@ -145,6 +145,28 @@ describe('SQLite', () => {
     });
     expect([error?.code, left]).toEqual(['stale', []]);
     expect((await stage.look()).log).toEqual(log);
+  });
+
+  test('what was read before anything was held is read again on the connection that holds by then', async () => {
+    await using stage = new SqliteStage();
+    const database = stage.of(undefined, LONG);
+    const look = sqlReader({
+      name: 'look',
+      input: z.strictObject({}),
+      reads: ['log:seen'],
+      database,
+      statement: () => ({ text: 'SELECT COUNT(*) AS n FROM log', values: [] }),
+      result: (rows) => rows[0]!['n'],
+    });
+    const body = async (tx: Transaction) => {
+      expect(await tx.call('look', {})).toBe(0);
+      expect(await tx.call('held', {})).toBe(1);
+    };
+    const { error, left, isCommitted } = await transact([look, ...numbering(database)], body, {
+      reading: 'optimistic',
+    });
+    expect([error, left, isCommitted]).toEqual([undefined, [], true]);
+    expect((await stage.look()).log).toEqual(['held']);
   });
 
   test('what was let go for something that failed is held again, so that nobody comes between', async () => {

@@ -160,10 +160,13 @@ export class HeldSql implements Holding {
 
   async #opened({ signal, epoch }: Pick<Call, 'signal' | 'epoch'>): Promise<Open> {
     if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
-    // Else what its own transaction does there at once, or undoes, would wait for its end, which waits for that.
+    // Else what its own transaction does there at once, undoes, or reads again, would wait for its end, which waits for that.
     const letGo = (): void => {
       this.#hasGivenWay = true;
-      if (this.#open !== undefined) this.#lose(this.#open).catch(() => undefined);
+      // After what is under way there, which is of the same body.
+      void this.#next(async () => {
+        if (this.#open !== undefined) await this.#lose(this.#open).catch(() => undefined);
+      });
     };
     const use = await used(this.#database, 'held', signal, { epoch, letGo });
     await this.#begin(use, signal);

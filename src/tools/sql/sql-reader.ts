@@ -47,8 +47,8 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     class: 'read',
     reads,
     ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
-    execute: async (given: any, { signal }: Call) => {
-      const use = await used(database, 'read', signal);
+    execute: async (given: any, { signal, epoch }: Call) => {
+      const use = await used(database, 'read', signal, { epoch });
       const isHeard = cutOffWith(signal, use);
       try {
         return await part.read(use.connection, given, signal);
