@@ -9,24 +9,18 @@ const TRY_MS = 20;
 /** SQLite's number for that, without what more it says of it. */
 const BUSY = 5;
 
-export interface Lock extends Disposable {
-  readonly hasWaited: boolean;
-}
-
 /**
  * Holds a file until it is let go. The system lets it go with the process that holds it, so no lock is ever left by one that was killed: it is
  * a transaction of a database that stays empty, as SQLite knows how each system locks a file. The file is made where there is none, and stays:
- * were it removed, two could each hold one of its name. `hasWaited`: another one held it before.
+ * were it removed, two could each hold one of its name.
  *
  * @throws NoAnswer `folder_in_use` where the signal says to stop while another one holds it: nobody knows what that one does
  */
-export async function lockOf(path: string, signal: AbortSignal): Promise<Lock> {
+export async function lockOf(path: string, signal: AbortSignal): Promise<Disposable> {
   const db = new DatabaseSync(path);
-  let hasWaited = false;
   try {
     while (!isHeld(db)) {
       if (signal.aborted) throw new NoAnswer(`${path} is held by another one.`, { why: 'folder_in_use' });
-      hasWaited = true;
       await pause(TRY_MS);
     }
   } catch (error) {
@@ -34,7 +28,6 @@ export async function lockOf(path: string, signal: AbortSignal): Promise<Lock> {
     throw error;
   }
   return {
-    hasWaited,
     [Symbol.dispose]: () => {
       if (db.isOpen) db.close();
     },

@@ -195,10 +195,7 @@ function undoneBySnapshot(
     execute: async (given, call) => {
       await copying(folder, () => snapshots.makePlace());
       const copies = new Copying(folder, call.signal);
-      const ended = snapshots.alone(call.signal, (hasWaited) => {
-        copies.hasWaited = hasWaited;
-        return executed(spec, snapshots, given as Json, call, copies);
-      });
+      const ended = snapshots.alone(call.signal, () => executed(spec, snapshots, given as Json, call, copies));
       return copies.unlessLate(ended);
     },
     compensate: (_input, _result, { key, signal }) => snapshots.alone(signal, () => snapshots.undo(key)),
@@ -223,8 +220,6 @@ class Copying {
   readonly #folder: string;
   readonly #signal: AbortSignal;
   #isUnderWay = false;
-  /** Another one was at work there before, and has had some of the time. */
-  hasWaited = false;
 
   constructor(folder: string, signal: AbortSignal) {
     this.#folder = folder;
@@ -255,12 +250,11 @@ class Copying {
     }
   }
 
-  /** For good where it had all of its time, as it is as large another time. */
+  /** Not for good: others who were at work there may have had the most of its time. */
   #late(): DidNothing {
-    const final = !this.hasWaited && (this.#signal.reason as Error | undefined)?.name === 'TimeoutError';
     return new DidNothing(
       `${this.#folder} could not be copied in time; give calls longer (callMs), or name a smaller folder in snapshotOf`,
-      { final, why: 'not_copied' },
+      { why: 'not_copied' },
     );
   }
 }

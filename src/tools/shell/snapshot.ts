@@ -75,14 +75,14 @@ export class Snapshots {
 
   /**
    * Takes a step with the folder while nobody else takes one, in whatever process: who is late, as its lease has run out, and who took over
-   * would else each put back what the other is about to let go. The step is told whether it had to wait for its turn.
+   * would else each put back what the other is about to let go.
    *
    * @throws NoAnswer where it is somebody else's turn until the signal says to stop; Error where there can be no place for copies
    */
-  async alone<T>(signal: AbortSignal, step: (hasWaited: boolean) => Promise<T>): Promise<T> {
+  async alone<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     await this.makePlace();
-    using turn = await lockOf(join(this.#home, LOCK), signal);
-    return await step(turn.hasWaited);
+    using _turn = await lockOf(join(this.#home, LOCK), signal);
+    return await step();
   }
 
   /** Where copies are kept. @throws Error where it can't be made */
