@@ -255,8 +255,9 @@ export class Calls {
     if (n === undefined) return false;
     this.#erased = undefined;
     const { phase } = this.log.state.effects[n]!;
-    // What no call was made for since is where it was; of any other nobody can tell.
-    await this.leave(n, { is: phase === 'due' || phase === 'executed' ? 'unresolved' : 'in_doubt', n, why: 'erased' });
+    // What no call was made for since is where it was; of any other nobody can tell, as of what may have been called with another one.
+    const isWhereItWas = (phase === 'due' || phase === 'executed') && !this.mayHaveBeenCalled(n);
+    await this.leave(n, { is: isWhereItWas ? 'unresolved' : 'in_doubt', n, why: 'erased' });
     return true;
   }
 

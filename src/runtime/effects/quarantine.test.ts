@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type TogetherCall } from '#effects';
 import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
@@ -202,3 +204,58 @@ test('what a crash left, and was erased before it was done, waits for a person a
   }
   expect([...seen]).toEqual(['unresolved, erased', 'in_doubt, erased']);
 });
+
+test.each([0, 1])(
+  'of what may have been called with another one, and was erased by itself, nobody can tell: %i',
+  async (n) => {
+    const done: string[] = [];
+    for (let endAt = 1; ; endAt++) {
+      const at = {};
+      const process = (store: MemoryStore, steps: Steps) => {
+        const execute = async (calls: readonly TogetherCall[]) => {
+          await steps.step();
+          done.push(...calls.map(({ part }) => part));
+          await steps.step();
+          return calls.map(() => null);
+        };
+        const tools = ['a', 'b'].map((name) =>
+          declareTool({
+            name,
+            input: z.strictObject({}),
+            class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+            writes: [`test:${name}`],
+            together: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
+            execute: () => null,
+            compensate: () => ({ undone: 'all' }),
+          }),
+        );
+        return runtimeOver(storeOf(store, steps), [tally], { tools });
+      };
+      const store = new MemoryStore();
+      await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+      const steps = new Steps(endAt);
+      const ordered = process(store, steps)
+        .open('t')
+        .then((trajectory) =>
+          trajectory.transaction(ALL, async (tx) => {
+            for (const name of ['a', 'b']) await tx.call(name, {});
+            tx.propose(COUNT);
+          }),
+        );
+      await Promise.race([ordered, steps.ended]);
+      if (!steps.isDead) break;
+      const [open] = await store.openEffects();
+      const payloads = [...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g)];
+      if (payloads.length === 0) continue;
+      // As where an erasure of many has stopped between two of its entries.
+      const read = store.blob.bind(store);
+      store.blob = async (hash) => (hash === payloads[n]![1] ? undefined : read(hash));
+      const next = process(store, new Steps());
+      const calls = done.length;
+      expect(await next.recoverEffects()).toMatchObject([{ n, phase: 'in_doubt', why: 'erased' }]);
+      expect(done).toHaveLength(calls);
+      await next.close();
+    }
+    expect(done).not.toEqual([]);
+  },
+);
