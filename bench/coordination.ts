@@ -2,7 +2,7 @@
  * Who may act where, in memory: no proposal, no ledger, no tool. Beside it a bare map of locks, which knows neither patterns nor
  * order, and so is what waiting for a promise and two lookups cost.
  */
-import { type Claim, Coordinator, readClaim, type Work } from 'assize/effects';
+import { type Claim, Coordinator, readClaim, type Work } from '#effects';
 import { type BenchResult, type Contender, compare, keep, median, percentile, rateResult } from './measure.ts';
 import type { PeerFigures } from './peer.ts';
 

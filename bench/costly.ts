@@ -1,6 +1,7 @@
 /** The world of `parallel.ts`: members that have nothing to do with each other, and code that takes its time. */
-import { type Domain, defineDomain, pass, reject } from 'assize/kernel';
+
 import { z } from 'zod';
+import { type Domain, defineDomain, pass, reject } from '#kernel';
 
 /** How long code takes here: about a millisecond for a proposal, in its `apply` and its rule together. */
 const STEPS = 90_000;

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, openStore } from 'assize';
-import { addMicros, contentHash } from 'assize/canon';
-import { commitmentOf, type DisclosureState, disclosure, disclosureInitial } from 'assize/domains/disclosure';
-import { adjudicateDisclosure, advisory } from 'assize/domains/disclosure/adjudicate';
-import { type Authority, adjudicate, type Domain, initialState, World } from 'assize/kernel';
+import { adjudicateDisclosure, advisory } from 'assize-domains/disclosure';
+import { addMicros, contentHash } from '#canon';
+import { commitmentOf, type DisclosureState, disclosure, disclosureInitial } from '#domains/disclosure';
+import { type Authority, adjudicate, type Domain, initialState, World } from '#kernel';
 import { type BenchResult, formatTable, median, percentile } from './measure.ts';
 
 const SMALL = 1_000;

@@ -4,8 +4,8 @@
  * in `memory-postgres.ts`.
  */
 import { openStore } from 'assize';
-import type { Store } from 'assize/stores';
 import { Client } from 'pg';
+import type { Store } from '#stores';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
 import { PostgresServer } from '../tests/support/postgres/server.ts';
 import { contradict, firstSaid, inTurn, momentOf, textOf } from './facts.ts';

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openStore } from 'assize';
-import { hashText } from 'assize/canon';
-import { type FactVersion, type FactWrite, placedProvenance } from 'assize/ledger';
+import { hashText } from '#canon';
+import { type FactVersion, type FactWrite, placedProvenance } from '#ledger';
 import {
   declarePredicate,
   type FactRow,
@@ -18,8 +18,8 @@ import {
   planAssert,
   type Writing,
   writeToken,
-} from 'assize/memory';
-import type { Store } from 'assize/stores';
+} from '#memory';
+import type { Store } from '#stores';
 import { type BenchResult, type Contender, compare, keep, percentile, rateResult } from './measure.ts';
 
 const FACTS = 100_000;

@@ -1,7 +1,7 @@
 /** Adjudication, and the way from an intent to its hashed entry with rules of all kinds, at worlds of growing size. */
-import { canonicalize, hashText } from 'assize/canon';
-import { type Authority, adjudicate, type Domain, initialState, World } from 'assize/kernel';
-import type { LedgerStore } from 'assize/ledger';
+import { canonicalize, hashText } from '#canon';
+import { type Authority, adjudicate, type Domain, initialState, World } from '#kernel';
+import type { LedgerStore } from '#ledger';
 import { type BenchResult, formatTable, keep, percentile } from './measure.ts';
 import { openShop, shop, shopState, visit, wholeShop } from './shop.ts';
 

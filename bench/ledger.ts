@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from 'assize/stores';
+import { openStore } from '#stores';
 import { openShop, visit } from './shop.ts';
 
 export interface LedgerFile {

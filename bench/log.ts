@@ -1,8 +1,8 @@
 /** The Merkle log: places given and kept, beside bare hashing of the same leaves; proofs, and an export read again. */
 import { createHash } from 'node:crypto';
 import { openStore } from 'assize';
-import { askNodes, exportLines, integrateLog, logHead, readExport } from 'assize/ledger';
-import { Frontier, inclusionProof, leafHash, verifyInclusion } from 'assize/merkle';
+import { askNodes, exportLines, integrateLog, logHead, readExport } from '#ledger';
+import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
 import { writeLedger } from './ledger.ts';
 import { type BenchResult, compare, formatTable, keep, median } from './measure.ts';
 

@@ -1,7 +1,7 @@
 /** Cedar beside the rule table: decisions a second, on the same rules and questions. */
 import { type Policy, ruleTable } from 'assize';
-import type { PolicyQuery, Rule } from 'assize/authority';
-import { cedarPolicy } from 'assize/cedar';
+import type { PolicyQuery, Rule } from '#authority';
+import { cedarPolicy } from '#integrations/cedar';
 import { type BenchResult, compare, formatTable, keep, rateResult } from './measure.ts';
 
 /** Rules of the same meaning, few and many. */

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from 'assize';
-import type { FactVectorQuery } from 'assize/ledger';
-import type { Store } from 'assize/stores';
+import type { FactVectorQuery } from '#ledger';
+import type { Store } from '#stores';
 import { type BenchResult, median, percentile } from './measure.ts';
 import { put, START, saying } from './sayings.ts';
 

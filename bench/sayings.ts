@@ -1,7 +1,7 @@
 /** Facts for benchmarks of recall: one of each subject, since always. */
-import type { FactWrite } from 'assize/ledger';
-import { OPEN_END } from 'assize/memory';
-import type { Store } from 'assize/stores';
+import type { FactWrite } from '#ledger';
+import { OPEN_END } from '#memory';
+import type { Store } from '#stores';
 
 const HASH = 'ab'.repeat(32);
 export const START = '2026-01-01T00:00:00.000000Z';

@@ -5,9 +5,9 @@
  * entries, in a store in memory.
  */
 import { Assize, type Domain, generateKeys } from 'assize';
-import { type Claim, Coordinator, covers, declareTool, readClaim } from 'assize/effects';
-import { MemoryStore } from 'assize/stores/memory';
 import { z } from 'zod';
+import { type Claim, Coordinator, covers, declareTool, readClaim } from '#effects';
+import { MemoryStore } from '#stores/memory';
 import { type BenchResult, keep, percentile } from './measure.ts';
 import type { PeerFigures } from './peer.ts';
 import { benchWrit, shop, shopState, visit } from './shop.ts';

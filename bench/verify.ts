@@ -1,7 +1,7 @@
 /** Verification beside the least that reading a ledger costs: rows read, parsed and hashed. */
 import { type EntryRow, entryRow, openStore, type Store, verifyStore } from 'assize';
-import { generateKeys, hashText, signText, verifyText } from 'assize/canon';
-import { checkRow, type Payload } from 'assize/ledger';
+import { generateKeys, hashText, signText, verifyText } from '#canon';
+import { checkRow, type Payload } from '#ledger';
 import { type LedgerFile, writeLedger } from './ledger.ts';
 import { type BenchResult, compare, formatTable, keep, median, rateResult } from './measure.ts';
 

@@ -1,7 +1,7 @@
 /** What the benchmarks of memory believe in: a ward that says what its patients take, through proposals of `assize.believe`. */
 import { Assize, type Domain, defineDomain, generateKeys, type Memory, openStore } from 'assize';
-import type { Store, Writer } from 'assize/stores';
 import { z } from 'zod';
+import type { Store, Writer } from '#stores';
 import { benchWrit } from './shop.ts';
 
 const ward = defineDomain({

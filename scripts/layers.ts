@@ -1,58 +1,63 @@
 /**
- * Reading order of the package, and the check that it holds. A folder may import only folders named on its own line;
- * across folders only by a published or `#` name, never by a path.
+ * The reading order of the package, and the checks that the imports follow it.
+ *
+ * - A floor imports only the floors on its own line, by their `#` name and never by a path.
+ * - A workspace (`domains`, `ontology`, `experiments`) imports only packages and its own files.
+ * - No file imports itself through others, types included (`circles`).
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** What each floor may import, in the order in which to read them. */
+/** The floors in their reading order, each with the floors that it may import. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  canon: [],
-  merkle: ['canon'],
-  ledger: ['canon', 'merkle'],
-  authority: ['canon'],
-  kernel: ['canon', 'authority'],
-  oracle: ['canon'],
-  effects: ['canon', 'ledger', 'authority'],
-  memory: ['canon', 'ledger'],
-  runtime: ['canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
-  stores: ['canon', 'merkle', 'ledger', 'oracle', 'memory'],
-  extraction: ['canon', 'kernel', 'oracle'],
-  agents: ['canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores', 'extraction'],
-  witness: ['canon', 'merkle'],
-  ontology: ['canon', 'kernel', 'oracle'],
-  tools: ['canon', 'authority', 'effects'],
-  testing: ['canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
+  base: [],
+  canon: ['base'],
+  merkle: ['base', 'canon'],
+  ledger: ['base', 'canon', 'merkle'],
+  authority: ['base', 'canon'],
+  kernel: ['base', 'canon', 'authority'],
+  oracle: ['base', 'canon'],
+  effects: ['base', 'canon', 'ledger', 'authority'],
+  memory: ['base', 'canon', 'ledger'],
+  runtime: ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
+  stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
+  agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'stores'],
+  witness: ['base', 'canon', 'merkle'],
+  tools: ['base', 'canon', 'authority', 'effects'],
+  integrations: ['base', 'canon', 'authority', 'kernel'],
+  domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
+  testing: [
+    ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
+  ],
+  cli: [
+    ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
+    ...['agents', 'witness', 'tools', 'integrations', 'domains'],
+  ],
 };
 
-/** Outside the floors: only the published names (`assize/…`) and libraries. */
-export const OUTER: readonly string[] = [
-  'src/cli',
-  'src/tables',
-  'src/faults',
-  'src/anomalies',
-  'src/integrations',
-  'domains',
-];
+/** The workspaces beside the published package. */
+export const WORKSPACES: readonly string[] = ['domains', 'ontology', 'experiments'];
 
-/** Of these each folder stands by itself. */
-const APART: readonly string[] = ['src/integrations', 'domains'];
+/** Folders whose subfolders do not import each other. */
+const APART: readonly string[] = ['src/integrations', 'src/domains', 'domains'];
 
-/** Floors whose rules are pure: no module of Node. `canon` hashes and signs, `oracle` holds the system's clock and chance. */
-const PURE: readonly string[] = ['merkle', 'ledger', 'kernel', 'authority', 'memory', 'extraction', 'ontology'];
+/** Floors whose rules are pure: they import no module of Node. `canon` hashes, `oracle` has the system's clock and random numbers. */
+const PURE: readonly string[] = ['base', 'merkle', 'ledger', 'kernel', 'authority', 'memory', 'agents/extraction'];
 
-/** Libraries that a folder may use. */
+/** The libraries that a folder may import. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kernel: ['zod'],
   effects: ['zod'],
-  extraction: ['zod'],
+  'agents/extraction': ['zod'],
   'stores/postgres': ['pg'],
   'stores/sqlite': ['sqlite-vec'],
-  ontology: ['n3', 'zod'],
   testing: ['vitest', 'fast-check', 'zod'],
   tools: ['zod'],
   'tools/browser': ['playwright-core', 'zod'],
   'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
+  'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
+  domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
+  cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
 };
 
 export interface Violation {
@@ -63,19 +68,37 @@ export interface Violation {
 
 /** Every import of the sources that the layers do not allow. */
 export function violations(root: string): Violation[] {
-  const files = ['src', 'domains'].flatMap((folder) => sources(join(root, folder)));
-  return files.flatMap((file) =>
-    specifiers(readFileSync(file, 'utf8')).flatMap((specifier) => {
-      const why = judge(root, file, specifier);
-      return why === undefined ? [] : [{ file: relative(root, file), specifier, why }];
+  return sourcesOf(root).flatMap((file) =>
+    specifiers(readFileSync(join(root, file), 'utf8')).flatMap((specifier) => {
+      const why = judge(file, specifier);
+      return why === undefined ? [] : [{ file, specifier, why }];
     }),
   );
 }
 
-function sources(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name));
+/** Every circle of imports between the files of `src`, types included: each as the files that import each other. */
+export function circles(root: string): string[][] {
+  const files = sourcesOf(root).filter((file) => file.startsWith('src/') && !isTest(file));
+  const known = new Set(files);
+  const imports = new Map(
+    files.map((file) => [
+      file,
+      specifiers(readFileSync(join(root, file), 'utf8'))
+        .map((specifier) => targetOf(file, specifier))
+        .filter((target): target is string => target !== undefined && known.has(target)),
+    ]),
+  );
+  return stronglyConnected(imports).filter((files) => files.length > 1);
+}
+
+/** Paths relative to the root, in their order. */
+function sourcesOf(root: string): string[] {
+  return ['src', ...WORKSPACES].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+      .sort(),
+  );
 }
 
 /** Static and dynamic imports, types included. */
@@ -85,45 +108,91 @@ export function specifiers(source: string): string[] {
   return [...found].map((match) => match[1] as string);
 }
 
-function judge(root: string, file: string, specifier: string): string | undefined {
-  const path = relative(root, file);
-  const isTest = path.endsWith('.test.ts') || path.includes('/testing/');
-  if (path === 'src/index.ts')
-    return specifier.startsWith('#') ? undefined : 'the root entry re-exports floors by their # names';
-  const outer = OUTER.find((folder) => path.startsWith(`${folder}/`));
-  if (outer !== undefined) return judgeOuter(root, file, outer, specifier, isTest);
-  const floor = /^src\/([^/]+)\//.exec(path)?.[1] ?? '';
-  if (LAYERS[floor] === undefined) return `src/${floor} stands in no layer; add it to scripts/layers.ts`;
+/** The file of this repository that a specifier names, or undefined for a library. */
+function targetOf(file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));
+  return specifier.startsWith('#') ? `src/${specifier.slice(1)}/index.ts` : undefined;
+}
+
+function isTest(file: string): boolean {
+  return file.endsWith('.test.ts') || file.includes('/testing/');
+}
+
+function judge(file: string, specifier: string): string | undefined {
+  const workspace = WORKSPACES.find((folder) => file.startsWith(`${folder}/`));
+  if (workspace !== undefined) return judgeWorkspace(file, workspace, specifier);
+  if (/^src\/[^/]+\.ts$/.test(file))
+    return specifier.startsWith('#') ? undefined : 'an entry of the package exports floors by their # names';
+  return judgeFloor(file, specifier);
+}
+
+function judgeFloor(file: string, specifier: string): string | undefined {
+  const floor = /^src\/([^/]+)\//.exec(file)?.[1] ?? '';
+  const may = LAYERS[floor];
+  if (may === undefined) return `src/${floor} is in no layer; add it to scripts/layers.ts`;
+  const inTest = isTest(file);
   if (specifier.startsWith('.')) {
-    const target = relative(root, resolve(dirname(file), specifier));
-    return target.startsWith(`src/${floor}/`) || (isTest && /^(tests|src\/testing)\//.test(target))
-      ? undefined
-      : 'another folder is imported by its # name';
+    const target = targetOf(file, specifier) as string;
+    if (inTest && /^(tests|src\/testing)\//.test(target)) return undefined;
+    if (!target.startsWith(`src/${floor}/`)) return 'import another folder by its # name';
+    return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
   }
   if (specifier.startsWith('#')) {
-    const target = specifier.slice(1);
-    const allowed = isTest ? Object.keys(LAYERS) : (LAYERS[floor] as readonly string[]);
-    return allowed.includes(target)
-      ? undefined
-      : `src/${floor} may import ${LAYERS[floor]?.join(', ') || 'no other folder'}`;
+    const target = (specifier.slice(1).split('/') as [string])[0];
+    const allowed = inTest ? Object.keys(LAYERS) : may;
+    return allowed.includes(target) ? undefined : `src/${floor} may import ${may.join(', ') || 'no other folder'}`;
   }
-  if (isTest) return undefined;
-  if (specifier.startsWith('node:')) return PURE.includes(floor) ? `src/${floor} is pure: it does no I/O` : undefined;
+  if (inTest) return undefined;
+  if (specifier.startsWith('node:'))
+    return PURE.some((folder) => file.startsWith(`src/${folder}/`))
+      ? `src/${floor} is pure: it imports no module of Node`
+      : undefined;
   const allowed = Object.entries(LIBRARIES).flatMap(([folder, names]) =>
-    path.startsWith(`src/${folder}/`) ? names : [],
+    file.startsWith(`src/${folder}/`) ? names : [],
   );
   return allowed.includes(specifier)
     ? undefined
     : `src/${floor} depends on no library but ${allowed.join(', ') || 'none'}`;
 }
 
-function judgeOuter(root: string, file: string, outer: string, specifier: string, isTest: boolean): string | undefined {
-  if (specifier.startsWith('#')) return `${outer} uses only published names (assize/…)`;
+function judgeWorkspace(file: string, workspace: string, specifier: string): string | undefined {
+  if (specifier.startsWith('#')) return `${workspace} imports packages, as assize/internal/…`;
   if (!specifier.startsWith('.')) return undefined;
-  const target = relative(root, resolve(dirname(file), specifier));
-  const depth = outer.split('/').length + (APART.includes(outer) ? 1 : 0);
-  const own = relative(root, file).split('/').slice(0, depth).join('/');
-  return target.startsWith(`${own}/`) || (isTest && target.startsWith('tests/'))
-    ? undefined
-    : `${own} uses only published names (assize/…)`;
+  const target = targetOf(file, specifier) as string;
+  if (isTest(file) && target.startsWith('tests/')) return undefined;
+  if (!target.startsWith(`${workspace}/`)) return `${workspace} imports packages and its own files`;
+  return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
+}
+
+/** The subfolder that stands alone and that the file is in. */
+function apartOf(file: string): string | undefined {
+  const parent = APART.find((folder) => file.startsWith(`${folder}/`));
+  if (parent === undefined) return undefined;
+  const [own, ...below] = file.slice(parent.length + 1).split('/') as [string];
+  return below.length > 0 ? `${parent}/${own}` : undefined;
+}
+
+function isApart(file: string, target: string): boolean {
+  const own = apartOf(file);
+  return own !== undefined && !target.startsWith(`${own}/`);
+}
+
+/** Tarjan's algorithm: the sets of files of which each reaches each other. */
+function stronglyConnected(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const found: string[][] = [];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file) as number);
+    stack.push(file);
+    for (const target of imports.get(file) ?? []) {
+      if (!index.has(target)) visit(target);
+      if (stack.includes(target)) low.set(file, Math.min(low.get(file) as number, low.get(target) as number));
+    }
+    if (low.get(file) === index.get(file)) found.push(stack.splice(stack.indexOf(file)).sort());
+  };
+  for (const file of imports.keys()) if (!index.has(file)) visit(file);
+  return found;
 }

@@ -15,16 +15,8 @@ export {
   type Writ,
   writId,
 } from '#authority';
-export {
-  AssizeError,
-  canonicalize,
-  contentHash,
-  generateKeys,
-  isAssizeError,
-  type Json,
-  type KeyPair,
-  parseStrict,
-} from '#canon';
+export { AssizeError, isAssizeError, type Json } from '#base';
+export { canonicalize, contentHash, generateKeys, type KeyPair, parseStrict } from '#canon';
 export {
   count,
   type Domain,

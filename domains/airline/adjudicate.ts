@@ -1,14 +1,14 @@
 /** The main job: recorded agents of the airline before the kernel. */
 
-import { form, requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/internal/base';
+import type { Domain } from 'assize/internal/kernel';
 import {
   type AdjudicateOptions as AdjudicateRecordedOptions,
   type AdjudicationReport,
   adjudicateRecorded,
   type Benchmark,
   withoutPolicy,
-} from 'assize/domains/tau';
-import type { Domain } from 'assize/kernel';
+} from 'assize-domains/tau';
 import { airline } from './index.ts';
 import { airlineInitial } from './initial.ts';
 import { type AirlineRecords, type AirlineState, airlineRecords } from './schema.ts';
@@ -28,7 +28,7 @@ export {
   recordedRun,
   recordedTask,
   runKey,
-} from 'assize/domains/tau';
+} from 'assize-domains/tau';
 
 /** The airline without its policy: only what the tools themselves refuse is refused. */
 export const bareAirline: Domain = withoutPolicy(airline);

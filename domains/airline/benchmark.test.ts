@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Authority, adjudicate, type Ruling, World } from 'assize/kernel';
+import { type Authority, adjudicate, type Ruling, World } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
 import { airline } from './index.ts';
 import type { AirlineState } from './schema.ts';

@@ -5,7 +5,7 @@
  * breaks a rule of the policy that can be read off the state; what only a person can judge waits for a supervisor.
  * Not enforced: the policy's rules about the conversation (README.md lists every sentence).
  */
-import { type Domain, defineDomain } from 'assize/kernel';
+import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { SUPERVISOR } from './policy/supervisor.ts';
 import { policy } from './policy.ts';
 import { processes } from './processes.ts';

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/internal/base';
 import type { AirlineRecords, AirlineState, EstTime } from './schema.ts';
 
 /** The moment at which the benchmark's world stands still (policy.md, first line). */

@@ -1,5 +1,5 @@
 /** A walk over the life of one reservation (seed 000 §2.3), held against policy.md as it is read here, without the domain's code. */
-import { canonicalize } from 'assize/canon';
+import { canonicalize } from 'assize/internal/canon';
 import { describe, expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/life-cycle.ts';
 import { airline } from './index.ts';

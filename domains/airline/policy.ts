@@ -3,7 +3,7 @@
  * has to judge comes last, so that nobody is asked about a proposal that would be refused anyway.
  * domains/airline/README.md says for every sentence of the policy where it is enforced.
  */
-import type { Invariant, Rules } from 'assize/kernel';
+import type { Invariant, Rules } from 'assize/internal/kernel';
 import { agreement } from './policy/agreement.ts';
 import { baggage } from './policy/baggage.ts';
 import { booking } from './policy/booking.ts';

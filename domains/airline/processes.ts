@@ -1,4 +1,4 @@
-import type { Process } from 'assize/kernel';
+import type { Process } from 'assize/internal/kernel';
 
 /**
  * What each tool may touch, and so what no tool can: insurance, route, trip type, owner and cabin of a reservation are

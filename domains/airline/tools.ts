@@ -2,7 +2,7 @@
  * The benchmark's tools. The six that write are the domain's actions, under their own names, and refuse exactly what
  * the benchmark's own code refuses, in its words; the policy is not theirs to know.
  */
-import type { Action } from 'assize/kernel';
+import type { Action } from 'assize/internal/kernel';
 import type { AirlineState } from './schema.ts';
 import { type BookReservation, bookReservation } from './tools/book-reservation.ts';
 import { type CancelReservation, cancelReservation } from './tools/cancel-reservation.ts';

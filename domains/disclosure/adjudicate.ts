@@ -7,15 +7,16 @@
  * order of the advisories, as fast as the limit per maintainer allows; every embargo lasts its full time.
  */
 import { Assize, issueWrit, type KeyPair, type Ruling, type Trajectory, type Writ } from 'assize';
-import { form, type Instant, requireForm } from 'assize/canon';
-import { byCause, finished, type JobOptions, type JobReport } from 'assize/domains/job';
+import { form, requireForm } from 'assize/internal/base';
+import type { Instant } from 'assize/internal/canon';
+import { disclosure } from 'assize/internal/domains/disclosure';
+import { DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/internal/domains/disclosure/initial.ts';
+import { roles } from 'assize/internal/domains/disclosure/processes.ts';
+import type { DisclosureState, Phase } from 'assize/internal/domains/disclosure/schema.ts';
+import { addDays } from 'assize/internal/domains/disclosure/time.ts';
+import { byCause, finished, type JobOptions, type JobReport } from 'assize-domains/job';
 import { type Advisory, receiverOf } from './adjudicate-advisory.ts';
 import { Pace, type Plan, planOf, type Step } from './adjudicate-plan.ts';
-import { disclosure } from './index.ts';
-import { DISCLOSURE_SETTINGS, disclosureInitial } from './initial.ts';
-import { roles } from './processes.ts';
-import type { DisclosureState, Phase } from './schema.ts';
-import { addDays } from './time.ts';
 
 export { type Advisory, advisory } from './adjudicate-advisory.ts';
 

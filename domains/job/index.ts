@@ -5,8 +5,8 @@
  * Never: what is proposed, in whose name, and what counts as success; that is each job's own.
  */
 import { type KeyPair, type LedgerStore, verifyStore } from 'assize';
-import { form, requireForm } from 'assize/canon';
-import type { Fault } from 'assize/ledger';
+import { form, requireForm } from 'assize/internal/base';
+import type { Fault } from 'assize/internal/ledger';
 
 export interface JobOptions {
   readonly store: LedgerStore;

@@ -2,8 +2,8 @@
  * What the agents may propose. An action records what it is told; whether the record may stand is for the invariants. It
  * refuses by itself only what makes no sense as a record: an account or case that nobody knows, a row twice.
  */
-import type { Instant } from 'assize/canon';
-import type { Action as DomainAction } from 'assize/kernel';
+import type { Instant } from 'assize/internal/canon';
+import type { Action as DomainAction } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { newAccount } from './initial.ts';
 import { MODERATOR } from './people.ts';

@@ -7,7 +7,7 @@
  * at its time, and earlier only by an appeal that somebody else than who decided has granted.
  * Not promised: that an assessment is right, and that anything happens in time. README.md says where each rule comes from.
  */
-import { defineDomain } from 'assize/kernel';
+import { defineDomain } from 'assize/internal/kernel';
 import { actions } from './actions.ts';
 import { moderationInitial } from './initial.ts';
 import { isModerator, MODERATOR } from './people.ts';

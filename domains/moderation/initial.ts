@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/internal/base';
 import type { Account, ModerationState, Policy } from './schema.ts';
 
 /** One rung a strike; a strike counts for 90 days, and what is decided can be appealed for 14. */

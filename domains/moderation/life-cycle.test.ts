@@ -1,5 +1,5 @@
 /** A walk over the life of a case (seed 000 §2.3), held against the policy as it is read here, without the domain's code. */
-import type { Json } from 'assize/canon';
+import type { Json } from 'assize/internal/base';
 import { describe, expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
 import { moderation, moderationInitial } from './index.ts';

@@ -1,5 +1,5 @@
 /** What the rows of one account say. Nothing here reads anything but its arguments. */
-import type { Instant } from 'assize/canon';
+import type { Instant } from 'assize/internal/canon';
 import type { Action, Appeal, Decision, End, Enforcement, Kind, Level, Standing, Strike } from './schema.ts';
 import { KINDS } from './schema.ts';
 import { daysAfter } from './time.ts';

@@ -2,7 +2,7 @@
  * Four jobs, each for one account, the assessor's for one case of it: who judges a post knows neither the strikes of its author
  * nor what else is open against them, and can't be swayed by it.
  */
-import type { Process, Role } from 'assize/kernel';
+import type { Process, Role } from 'assize/internal/kernel';
 
 export const processes = {
   opening: { writes: ['/accounts/{account}'] },

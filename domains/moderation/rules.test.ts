@@ -1,4 +1,4 @@
-import { World } from 'assize/kernel';
+import { World } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
 import { moderation } from './index.ts';
 import type { Account, ModerationState } from './schema.ts';

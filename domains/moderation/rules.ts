@@ -3,7 +3,7 @@
  * decision, which may wait for a person, is judged on the record of the account, so that what waits stops that account and no
  * other; the rest is judged row by row. README.md gives the source of each.
  */
-import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/kernel';
+import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/internal/kernel';
 import { isModerator, MODERATOR, nameOf } from './people.ts';
 import { activeStrikes, isActive, isOverturned, openAppeal, rungFor, standingOf } from './record.ts';
 import type { ModerationState } from './schema.ts';

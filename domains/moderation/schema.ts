@@ -3,7 +3,7 @@
  * case. So a role is confined by its parameters, and no account waits for another. Rows are events: each has its time and the
  * number of its event in the account, so that a rule judges a change by what was on record then, and never again.
  */
-import { type Instant, isInstant } from 'assize/canon';
+import { type Instant, isInstant } from 'assize/internal/canon';
 import { z } from 'zod';
 
 /** The rungs of the ladder, from the mildest. */

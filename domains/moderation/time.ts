@@ -1,4 +1,4 @@
-import { addMicros, type Instant } from 'assize/canon';
+import { addMicros, type Instant } from 'assize/internal/canon';
 
 const MICROS_A_DAY = 86_400_000_000;
 

@@ -1,13 +1,13 @@
 /** Recorded agents of the shop, and the benchmark's own solutions, before the kernel. */
-import { form, requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/internal/base';
+import type { Domain } from 'assize/internal/kernel';
 import {
   type AdjudicateOptions,
   type AdjudicationReport,
   adjudicateRecorded,
   type Benchmark,
   withoutPolicy,
-} from 'assize/domains/tau';
-import type { Domain } from 'assize/kernel';
+} from 'assize-domains/tau';
 import { authenticatedUser } from './authentication.ts';
 import { retail } from './index.ts';
 import { retailInitial, retailRecordsOf } from './initial.ts';

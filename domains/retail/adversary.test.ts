@@ -1,5 +1,5 @@
 /** An adversary who knows the shop tries what its policy forbids, with the tools as they are and with tools that check nothing. */
-import type { Domain } from 'assize/kernel';
+import type { Domain } from 'assize/internal/kernel';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';

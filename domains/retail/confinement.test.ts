@@ -1,6 +1,6 @@
 /** An agent serves one user: what another's is it neither sees nor changes, also with a tool that would. */
-import { type Domain, defineDomain } from 'assize/kernel';
-import { MemoryStore } from 'assize/stores';
+import { type Domain, defineDomain } from 'assize/internal/kernel';
+import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { authenticatedUser } from './authentication.ts';

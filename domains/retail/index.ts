@@ -5,7 +5,7 @@
  * changes what is its user's and nobody else's; no committed state breaks a rule of the policy that can be read off the
  * state. Not enforced: the policy's rules about the conversation (README.md lists every sentence).
  */
-import { defineDomain } from 'assize/kernel';
+import { defineDomain } from 'assize/internal/kernel';
 import { policy } from './policy.ts';
 import { processes, roles } from './roles.ts';
 import { retailState } from './schema.ts';

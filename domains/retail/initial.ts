@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/internal/base';
 import type { Order, RetailRecords, RetailState } from './schema.ts';
 
 const RECORDS = form.members({ users: form.object, products: form.object, orders: form.record(form.object) });

@@ -2,8 +2,8 @@
  * The life of an order, walked through: from a small world, every call of a set is tried in every state that calls lead
  * to, and each change of an order is compared with a table that was written down from policy.md and knows no rule.
  */
-import { canonicalize } from 'assize/canon';
-import type { Domain } from 'assize/kernel';
+import { canonicalize } from 'assize/internal/canon';
+import type { Domain } from 'assize/internal/kernel';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { retail } from './index.ts';
 import type { Order, OrderEvent, RetailState } from './schema.ts';

@@ -3,7 +3,7 @@
  * with items and money, and what the records owe the rows comes last. Nothing here asks a person: the policy leaves no
  * judgement of a record to one. domains/retail/README.md says for every sentence of the policy where it is enforced.
  */
-import type { Invariant, Rules } from 'assize/kernel';
+import type { Invariant, Rules } from 'assize/internal/kernel';
 import { agreement } from './policy/agreement.ts';
 import { items } from './policy/items.ts';
 import { payment } from './policy/payment.ts';

@@ -1,4 +1,4 @@
-import type { Process, Role } from 'assize/kernel';
+import type { Process, Role } from 'assize/internal/kernel';
 
 /**
  * What each tool may touch, all of it of one user, and so what no tool can: an order's owner, its items' products, the

@@ -2,8 +2,8 @@
  * Two agents serve one user at once, each on the slice that it was given. Without the kernel each one's changes go into a
  * shared log, and both are right by what they saw; with it the second is judged on what the first left behind.
  */
-import type { Domain } from 'assize/kernel';
-import { MemoryStore } from 'assize/stores';
+import type { Domain } from 'assize/internal/kernel';
+import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';

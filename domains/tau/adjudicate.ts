@@ -5,8 +5,8 @@
  */
 
 import { Assize, fixedClock } from 'assize';
-import { form, requireForm } from 'assize/canon';
-import { byCause, finished, type JobOptions, type JobReport } from 'assize/domains/job';
+import { form, requireForm } from 'assize/internal/base';
+import { byCause, finished, type JobOptions, type JobReport } from 'assize-domains/job';
 import { openBase } from './base.ts';
 import type { Benchmark } from './benchmark.ts';
 import { type ExpectedRun, type RecordedRun, runKey } from './recorded.ts';

@@ -1,6 +1,7 @@
 import { type Assize, AssizeError, type Domain, type LedgerStore } from 'assize';
-import { contentHash, type Json, WORLD_LIMITS } from 'assize/canon';
-import { blobOf, type Hash, type RootPayload, readRow } from 'assize/ledger';
+import type { Json } from 'assize/internal/base';
+import { contentHash, WORLD_LIMITS } from 'assize/internal/canon';
+import { blobOf, type Hash, type RootPayload, readRow } from 'assize/internal/ledger';
 
 /** The trajectory that holds the database, and the entry from which the runs branch. */
 export interface Base {

@@ -1,4 +1,4 @@
-import { type Domain, defineDomain, type RoleParams } from 'assize/kernel';
+import { type Domain, defineDomain, type RoleParams } from 'assize/internal/kernel';
 import type { z } from 'zod';
 import type { RecordedCall } from './recorded.ts';
 import type { Records } from './records.ts';

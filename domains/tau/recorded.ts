@@ -1,7 +1,7 @@
 /** What was recorded elsewhere and is adjudicated here: an agent's runs, the benchmark's own solutions, and what its tools made of them. */
 
-import type { Json } from 'assize/canon';
-import { form, requireForm } from 'assize/canon';
+import type { Json } from 'assize/internal/base';
+import { form, requireForm } from 'assize/internal/base';
 import { z } from 'zod';
 import type { ChangedRecords } from './records.ts';
 

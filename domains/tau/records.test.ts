@@ -1,4 +1,4 @@
-import { contentHash } from 'assize/canon';
+import { contentHash } from 'assize/internal/canon';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { differences, RecordTexts } from './records.ts';

@@ -1,4 +1,4 @@
-import { canonicalize, hashText, WORLD_LIMITS } from 'assize/canon';
+import { canonicalize, hashText, WORLD_LIMITS } from 'assize/internal/canon';
 
 /** The records of one collection, by id. */
 type Collection = Readonly<Record<string, unknown>>;

@@ -8,8 +8,8 @@ import {
   type Trajectory,
   type Writ,
 } from 'assize';
-import { type RoleParams, roleScope } from 'assize/kernel';
-import type { ObservationInput } from 'assize/runtime';
+import { type RoleParams, roleScope } from 'assize/internal/kernel';
+import type { ObservationInput } from 'assize/internal/runtime';
 import type { Base } from './base.ts';
 import type { Benchmark } from './benchmark.ts';
 import { type ExpectedRun, type RecordedCall, type RecordedRun, runKey } from './recorded.ts';

@@ -2,7 +2,7 @@
  * What the agents may propose. An action records what it is told; whether the record may stand is for the invariants. It
  * refuses by itself only what makes no sense as a record: a finding that nobody opened, a row twice.
  */
-import type { Action } from 'assize/kernel';
+import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { EXPERT } from './experts.ts';
 import { newFinding } from './initial.ts';

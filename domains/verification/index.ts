@@ -6,7 +6,7 @@
  * within the limit of their queue, and has not submitted it; the same candidate is one finding, and its evidence has one verdict.
  * Not promised: speed, since every finding waits for its expert; and that experts are right.
  */
-import { defineDomain } from 'assize/kernel';
+import { defineDomain } from 'assize/internal/kernel';
 import { actions } from './actions.ts';
 import { EXPERT, isExpert } from './experts.ts';
 import { verificationInitial } from './initial.ts';

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/canon';
+import { form, requireForm } from 'assize/internal/base';
 import type { Finding, VerificationState } from './schema.ts';
 
 /**

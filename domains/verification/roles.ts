@@ -2,7 +2,7 @@
  * Four jobs as in vulnerability disclosure, each for one finding (seed 000 §3.2.2: the same diagram), and the registry that makes
  * its record. Who analyses sees neither ratings nor verdicts, and who reports sees nothing but them.
  */
-import type { Process, Role } from 'assize/kernel';
+import type { Process, Role } from 'assize/internal/kernel';
 
 export const processes = {
   opening: { writes: ['/findings/{finding}'] },

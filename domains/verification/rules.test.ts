@@ -1,4 +1,4 @@
-import { World } from 'assize/kernel';
+import { World } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
 import { verification } from './index.ts';
 import type { Finding, VerificationState } from './schema.ts';

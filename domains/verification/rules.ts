@@ -4,7 +4,7 @@
  * on the record of its finding, so that a verdict which waits stops that finding and no other; the rest is judged row by row.
  * README.md gives the source of each.
  */
-import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/kernel';
+import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/internal/kernel';
 import { EXPERT, isExpert, nameOf } from './experts.ts';
 import { evidenceAt, expertAt, isSameEvidence, isThere, stands, stoodAt } from './record.ts';
 import type { Finding, VerificationState } from './schema.ts';

@@ -3,7 +3,7 @@
  * its parameter, and a verdict that waits for its expert stops that finding and no other. Rows are events: each has its time and
  * the number of its event in the finding, so that a rule judges a row by what was on record then, and never again.
  */
-import { type Instant, isInstant } from 'assize/canon';
+import { type Instant, isInstant } from 'assize/internal/canon';
 import { z } from 'zod';
 
 export const LEVELS = ['low', 'medium', 'high', 'critical'] as const;

@@ -1,5 +1,6 @@
 import type { Writ } from '#authority';
-import type { Instant, Json } from '#canon';
+import type { Json } from '#base';
+import type { Instant } from '#canon';
 import type { Domain } from '#kernel';
 import type { Hash, RoleRef } from '#ledger';
 import type { Theta } from '#oracle';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Json } from '#canon';
-import type { Message, Model } from '#extraction';
+import type { Message, Model } from '#agents';
+import type { Json } from '#base';
 import { type CommitPayload, readRow } from '#ledger';
 import { createOracle, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';

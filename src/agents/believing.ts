@@ -1,7 +1,9 @@
-import { form, requireForm } from '#canon';
-import { type AskModel, type ExtractionTerms, extractThrough, type Message } from '#extraction';
+import { form, requireForm } from '#base';
 import { BELIEVE_ACTION } from '#kernel';
 import type { AgentIntent, AgentOracle } from './agent.ts';
+import { type AskModel, extractThrough } from './extraction/extract.ts';
+import type { Message } from './extraction/message.ts';
+import type { ExtractionTerms } from './extraction/terms.ts';
 
 export interface BelievingTerms extends ExtractionTerms {
   /** Where it is remembered. */

@@ -1,4 +1,5 @@
-import { contentHash, copyJson, type Json, WORLD_LIMITS } from '#canon';
+import type { Json } from '#base';
+import { contentHash, copyJson, WORLD_LIMITS } from '#canon';
 import type { ObservationInput } from '#runtime';
 import type { Agent, AgentIntent, Decision } from './agent.ts';
 import { Consulting, type Invocation, type Outside } from './consulting.ts';

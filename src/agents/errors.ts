@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 export type AgentErrorCode =
   /** The population can't run: no agents, two of one name, a name that is reserved, a role that there is not. */

@@ -15,6 +15,19 @@ export type { Agent, AgentAsking, AgentIntent, AgentOracle, Decision } from './a
 export { type BelievingTerms, believeMessages } from './believing.ts';
 export { ASKS_MAX } from './consulting.ts';
 export { AgentError, type AgentErrorCode } from './errors.ts';
+export type { ExtractedClaim } from './extraction/answer.ts';
+export { ExtractionError, type ExtractionErrorCode } from './extraction/errors.ts';
+export {
+  type AskModel,
+  type Extracted,
+  type Extraction,
+  type ExtractionObservation,
+  type ExtractionOptions,
+  extractFacts,
+  extractThrough,
+} from './extraction/extract.ts';
+export type { Message } from './extraction/message.ts';
+export { ATTEMPTS_MAX, type ExtractionTerms, type Model } from './extraction/terms.ts';
 export { type ReplayRunOptions, type ReplaySource, type RunDifference, type RunReplay, replayRun } from './replay.ts';
 export type { ReplayedLedger } from './replay-store.ts';
 export {

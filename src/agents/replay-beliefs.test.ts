@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { addMicros, type Json } from '#canon';
+import type { Json } from '#base';
+import { addMicros } from '#canon';
 import { BELIEVE_ACTION } from '#kernel';
 import { exportLines, importLines, integrateLog, OPEN_END, OPEN_START, readRow } from '#ledger';
 import { createOracle, seededRandom } from '#oracle';

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addMicros, canonicalize, generateKeys, type Json } from '#canon';
+import type { Json } from '#base';
+import { addMicros, canonicalize, generateKeys } from '#canon';
 import { defineDomain } from '#kernel';
 import { type CommitPayload, readRow } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';

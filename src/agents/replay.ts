@@ -1,4 +1,5 @@
-import { canonicalize, form, type Instant, isAssizeError, type Json, maxInstant, requireForm } from '#canon';
+import { form, isAssizeError, type Json, requireForm } from '#base';
+import { canonicalize, type Instant, maxInstant } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';

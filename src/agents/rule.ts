@@ -1,4 +1,4 @@
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { KernelError, type PatchOperation } from '#kernel';
 import { nameOfTurn } from '#oracle';
 import type { ApprovalInput, Ruling, Trajectory } from '#runtime';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { canonicalize, generateKeys, hashText, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, generateKeys, hashText } from '#canon';
 import { defineDomain, sensitive } from '#kernel';
 import type { CommitPayload, EntryRow, Observation } from '#ledger';
 import { createOracle, fixedClock, seededRandom } from '#oracle';

@@ -1,4 +1,5 @@
-import { contentHash, form, refuseOtherCopy, requireForm, WORLD_LIMITS } from '#canon';
+import { form, refuseOtherCopy, requireForm } from '#base';
+import { contentHash, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
 import type { Trajectory } from '#runtime';

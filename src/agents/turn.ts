@@ -1,4 +1,5 @@
-import { contentHash, type Instant, isAssizeError, isInstant, type Json } from '#canon';
+import { isAssizeError, type Json } from '#base';
+import { contentHash, type Instant, isInstant } from '#canon';
 import { type Hash, isHash } from '#ledger';
 import { type Oracle, type OracleAnswer, seededRandom, turnQuestion } from '#oracle';
 import type { TurnPorts } from '#runtime';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addMicros, generateKeys, isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
+import { addMicros, generateKeys } from '#canon';
 import { type Attenuation, attenuate, widening } from './attenuate.ts';
 import { createWritVerifier } from './check.ts';
 import { draftWrit, issueWrit, type Writ, type WritBody, type WritGrant, writId } from './writ.ts';

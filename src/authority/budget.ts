@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { type Amounts, costItems } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type Writ, writId } from './writ.ts';

@@ -1,4 +1,5 @@
-import { assertPublicKey, form, type Instant, isInstant, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { assertPublicKey, type Instant, isInstant } from '#canon';
 import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
 import { type Name, type NameSort, nameContains, nameOf, quoted, readName } from './grammar.ts';

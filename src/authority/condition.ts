@@ -1,4 +1,5 @@
-import { canonicalize, type Json, parsePointer, toPointer } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, parsePointer, toPointer } from '#canon';
 import { type Name, nameContains, nameOf, readName } from './grammar.ts';
 import type { Condition } from './rule.ts';
 

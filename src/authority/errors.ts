@@ -1,4 +1,4 @@
-import { AssizeError, type ErrorDetails } from '#canon';
+import { AssizeError, type ErrorDetails } from '#base';
 
 /**
  * Codes of misuse and of documents that are not what they should be. What a valid writ does not grant is not an error:

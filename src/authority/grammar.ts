@@ -8,7 +8,7 @@
  * inside a segment. Nothing is repaired but Unicode form (NFC) and, in scopes, the case of the scheme: what could name the
  * same thing in two ways (`..`, `.`, `//`, `\`, escaped separators) is refused.
  */
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { AuthorityError } from './errors.ts';
 
 /** Longest accepted text, in UTF-16 units. */

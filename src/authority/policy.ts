@@ -1,4 +1,5 @@
-import { type CanonLimits, copyJson, type Instant, type Json } from '#canon';
+import type { Json } from '#base';
+import { type CanonLimits, copyJson, type Instant } from '#canon';
 
 /** All that a policy may depend on. No clock, no state of the world: those are for invariants. */
 export interface PolicyQuery {

@@ -1,4 +1,5 @@
-import { AssizeError, copyJson, type Json, parsePointer } from '#canon';
+import { AssizeError, type Json } from '#base';
+import { copyJson, parsePointer } from '#canon';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, readName } from './grammar.ts';
 import type { Condition, Rule, RuleTable } from './rule.ts';

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { type Writ, writId } from './writ.ts';
 
 /** A writ with its ancestors, the parent first. */

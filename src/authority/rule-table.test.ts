@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contentHash, type Json } from '#canon';
+import type { Json } from '#base';
+import { contentHash } from '#canon';
 import { AuthorityError } from './errors.ts';
 import type { PolicyQuery, Verdict } from './policy.ts';
 import { parseRuleTable } from './read-rule-table.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalize, generateKeys, hashText, type Json, signText } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, generateKeys, hashText, signText } from '#canon';
 import { attenuate } from './attenuate.ts';
 import { issueWrit, MAX_DEPTH, MAX_ITEMS, parseWrit, signatureHolds, type WritGrant, writId } from './writ.ts';
 

@@ -1,15 +1,5 @@
-import {
-  canonicalize,
-  copyJson,
-  hashText,
-  type Instant,
-  isAssizeError,
-  isInstant,
-  type Json,
-  RecentMap,
-  signText,
-  verifyText,
-} from '#canon';
+import { isAssizeError, type Json, RecentMap } from '#base';
+import { canonicalize, copyJson, hashText, type Instant, isInstant, signText, verifyText } from '#canon';
 import { type Amounts, isAmount } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, readName } from './grammar.ts';

@@ -14,13 +14,9 @@
  * Never
  * - drops, rounds, converts or repairs anything, except that −0 is 0; calls a getter or `toJSON`; mutates its input;
  * - reads a file, a clock or the network; draws a random number except for `generateKeys()` without a seed;
- * - imports another folder. Every folder may import this one.
+ * - imports another folder but `base`. Every folder may import this one.
  */
-export { ArgumentError, type ArgumentErrorCode, type Form, form, requireForm } from './argument.ts';
-export { CanonError, type CanonErrorCode } from './canon-error.ts';
-export { canonicalize } from './canonicalize.ts';
-export { ChurnMap } from './churn-map.ts';
-export { copyJson } from './copy.ts';
+
 export {
   assertPublicKey,
   generateKeys,
@@ -29,9 +25,9 @@ export {
   type KeyPair,
   signBytes,
   verifyBytes,
-} from './ed25519.ts';
-export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
-export { contentHash, hashBytes, hashText, keyedHash } from './hash.ts';
+} from './crypto/ed25519.ts';
+export { contentHash, hashBytes, hashText, keyedHash } from './crypto/hash.ts';
+export { type Purpose, signText, verifyText } from './crypto/sign.ts';
 export {
   addMicros,
   type Instant,
@@ -41,16 +37,14 @@ export {
   maxInstant,
   parseInstant,
 } from './instant.ts';
-export { sortKeys } from './key-order.ts';
-export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './limits.ts';
-export { CopyError, type CopyErrorCode, madeHere, refuseOtherCopy, requireMadeHere } from './made-here.ts';
-export { issueText, issueWords, type Misfits, type RawIssue } from './misfit.ts';
-export { parseCanonical } from './parse-canonical.ts';
-export { parseStrict } from './parse-strict.ts';
-export { plainText } from './plain-text.ts';
-export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './pointer.ts';
-export { readCanonical } from './read-canonical.ts';
-export { RecentMap } from './recent-map.ts';
-export { setOwn } from './set-own.ts';
-export { type Purpose, signText, verifyText } from './sign.ts';
-export { thrownOf } from './thrown.ts';
+export { CanonError, type CanonErrorCode } from './json/canon-error.ts';
+export { canonicalize } from './json/canonicalize.ts';
+export { copyJson } from './json/copy.ts';
+export { sortKeys } from './json/key-order.ts';
+export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './json/limits.ts';
+export { parseCanonical } from './json/parse-canonical.ts';
+export { parseStrict } from './json/parse-strict.ts';
+export { plainText } from './json/plain-text.ts';
+export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './json/pointer.ts';
+export { readCanonical } from './json/read-canonical.ts';
+export { issueText, issueWords, type Misfits, type RawIssue } from './json/schema-issues.ts';

@@ -1,4 +1,4 @@
-import { CanonError } from './canon-error.ts';
+import { CanonError } from './json/canon-error.ts';
 
 /**
  * UTC with microseconds, fixed width, so that text order is time order: `2026-03-23T09:00:00.000000Z`. Years 0001 to

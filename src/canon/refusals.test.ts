@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isAssizeError } from '#base';
 import { jsonValue } from '../../tests/json-values.ts';
 import { thrownBy } from '../../tests/thrown-by.ts';
-import type { CanonErrorCode } from './canon-error.ts';
-import { canonicalize } from './canonicalize.ts';
-import { copyJson } from './copy.ts';
-import { isAssizeError } from './errors.ts';
-import type { CanonLimits } from './limits.ts';
-import { parsePointer } from './pointer.ts';
+import type { CanonErrorCode } from './json/canon-error.ts';
+import { canonicalize } from './json/canonicalize.ts';
+import { copyJson } from './json/copy.ts';
+import type { CanonLimits } from './json/limits.ts';
+import { parsePointer } from './json/pointer.ts';
 
 /** `canonicalize` and `copyJson` refuse the same values, with the same code and pointer. */
 const WALKS = [

@@ -1,9 +1,9 @@
-import { AssizeError, isAssizeError } from 'assize';
 import { CommanderError } from 'commander';
-import { Interrupted } from './interrupt.ts';
-import { OutputClosed, OutputUnwritable, writeTo } from './output.ts';
-import { visible, visibleJson } from './visible.ts';
-import { widthOf, wrapped } from './wrapped.ts';
+import { AssizeError, isAssizeError } from '#base';
+import { Interrupted } from './terminal/interrupt.ts';
+import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
+import { visible, visibleJson } from './terminal/visible.ts';
+import { widthOf, wrapped } from './terminal/wrapped.ts';
 
 /** What every command ends with. */
 export const EXIT = { ok: 0, negative: 1, misuse: 2 } as const;

@@ -2,21 +2,27 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { CliError, EXIT, type ExitCode, report } from './errors.ts';
-import { helpOptions, wrapHelp } from './help.ts';
-import { listenForSignals } from './interrupt.ts';
-import { OutputUnwritable, writeTo } from './output.ts';
+import { importInstalled, isInstalled } from './files/installed-package.ts';
+import { helpOptions, wrapHelp } from './terminal/help.ts';
+import { listenForSignals } from './terminal/interrupt.ts';
+import { OutputUnwritable, writeTo } from './terminal/output.ts';
 
-type Register = (program: Command) => void;
+/** Adds one command to the program. */
+export type Register = (program: Command) => void;
 
-/**
- * In the order of the help: the story, the work, the ledger, the people, the auditors. Only that which is called is loaded, since to load them
- * all takes longer than most of them.
- */
-const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
+/** A command line: its name, its one-line description, and its commands in the order of the help. */
+export interface CommandLine {
+  readonly name: string;
+  readonly about: string;
+  /** Each loader imports one command's module. Only the command that runs is loaded. */
+  readonly commands: Readonly<Record<string, () => Promise<Register>>>;
+}
+
+/** The commands of `assize`: first the work, then the ledger, the people, the auditors. */
+const COMMANDS: CommandLine['commands'] = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   domains: async () => (await import('./commands/domains.ts')).domains,
-  ontology: async () => (await import('./commands/ontology/index.ts')).ontology,
-  adjudicate: async () => (await import('./commands/adjudicate.ts')).adjudicate,
+  ...ontologyCommand(),
   log: async () => (await import('./commands/log.ts')).log,
   show: async () => (await import('./commands/show.ts')).show,
   state: async () => (await import('./commands/state.ts')).state,
@@ -41,13 +47,24 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   witness: async () => (await import('./commands/witness.ts')).witness,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   import: async () => (await import('./commands/import.ts')).importCommand,
-  faults: async () => (await import('./commands/faults.ts')).faults,
-  anomalies: async () => (await import('./commands/anomalies.ts')).anomalies,
   bench: async () => (await import('./commands/bench.ts')).bench,
 };
 
-/** Runs one command line; never throws, and prints what there is to say. */
-export async function run(args: readonly string[]): Promise<ExitCode> {
+/** The command `assize`. */
+export const ASSIZE: CommandLine = {
+  name: 'assize',
+  about: 'Agents propose, a kernel decides, one hash-chained ledger records it all.',
+  commands: COMMANDS,
+};
+
+/** The ontology workbench is a package of its own: its commands exist where that package is installed. */
+function ontologyCommand(): CommandLine['commands'] {
+  if (!isInstalled('assize-ontology/cli')) return {};
+  return { ontology: async () => (await importInstalled<{ ontology: Register }>('assize-ontology/cli')).ontology };
+}
+
+/** Runs one command line. The function never throws: it prints the error and returns the exit code. */
+export async function run(args: readonly string[], commandLine: CommandLine = ASSIZE): Promise<ExitCode> {
   listenForSignals();
   hearOfStreams();
   const idle = Promise.withResolvers<never>();
@@ -55,7 +72,10 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   process.once('beforeExit', giveUp);
   try {
     process.exitCode = EXIT.ok;
-    await Promise.race([program(args).then((made) => made.parseAsync(args, { from: 'user' })), idle.promise]);
+    await Promise.race([
+      program(args, commandLine).then((made) => made.parseAsync(args, { from: 'user' })),
+      idle.promise,
+    ]);
     return process.exitCode;
   } catch (error) {
     return report(error, args.includes('--json'));
@@ -72,9 +92,9 @@ function neverAnswered(): CliError {
   );
 }
 
-async function program(args: readonly string[]): Promise<Command> {
-  const program = new Command('assize')
-    .description('Agents propose, a kernel decides, one hash-chained ledger records it all.')
+async function program(args: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
+  const program = new Command(name)
+    .description(about)
     .version(version(), '--version', 'the version of assize')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
@@ -83,15 +103,18 @@ async function program(args: readonly string[]): Promise<Command> {
     .exitOverride()
     .configureOutput({ outputError: () => undefined, writeOut: (text) => void writeTo(process.stdout, text) });
   wrapHelp(program);
-  for (const register of await Promise.all(wanted(args).map((load) => load()))) register(program);
+  for (const register of await Promise.all(wanted(args, commands).map((load) => load()))) register(program);
   return program;
 }
 
 /** Of a line that begins with none, all: for the help, and for what is like a word that is no command. */
-function wanted([first = '']: readonly string[]): readonly (() => Promise<Register>)[] {
+function wanted(
+  [first = '']: readonly string[],
+  commands: CommandLine['commands'],
+): readonly (() => Promise<Register>)[] {
   if (first === '--version') return [];
-  const one = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
-  return one === undefined ? Object.values(COMMANDS) : [one];
+  const one = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  return one === undefined ? Object.values(commands) : [one];
 }
 
 function version(): string {

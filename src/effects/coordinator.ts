@@ -1,4 +1,4 @@
-import { ChurnMap } from '#canon';
+import { ChurnMap } from '#base';
 import { ActIndex } from './act-index.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import type { Claim } from './scopes.ts';

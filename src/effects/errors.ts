@@ -1,4 +1,4 @@
-import { AssizeError, type Json } from '#canon';
+import { AssizeError, type Json } from '#base';
 
 export type EffectErrorCode =
   /** A tool's declaration that can't be used; the message names what of it. */

@@ -1,4 +1,5 @@
-import { type Json, parseCanonical, plainText } from '#canon';
+import type { Json } from '#base';
+import { parseCanonical, plainText } from '#canon';
 import type { Amounts, BlobRef, Hash, LoggedTransaction } from '#ledger';
 import { EffectError } from './errors.ts';
 import {

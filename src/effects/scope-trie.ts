@@ -1,5 +1,5 @@
 import type { Name } from '#authority';
-import { ChurnMap } from '#canon';
+import { ChurnMap } from '#base';
 import { isOfPath, isStar } from './scopes.ts';
 
 /** Where scopes with the same first segments come together, and what is kept of them. */

@@ -1,4 +1,4 @@
-import { ChurnMap } from '#canon';
+import { ChurnMap } from '#base';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import { ClaimSet } from './claim-set.ts';
 import { Coordinator, type Stale, type Work } from './coordinator.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import type { EffectClass } from './protocol.ts';
 import type { Call, ToolSpec, Undone } from './tool.ts';
 

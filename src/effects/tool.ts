@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import {
-  copyJson,
-  DEFAULT_LIMITS,
-  isAssizeError,
-  issueText,
-  issueWords,
-  type Json,
-  madeHere,
-  requireMadeHere,
-  thrownOf,
-} from '#canon';
+import { isAssizeError, type Json, madeHere, requireMadeHere, thrownOf } from '#base';
+import { copyJson, DEFAULT_LIMITS, issueText, issueWords } from '#canon';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';

@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ANYONE } from '../../tests/support/authority.ts';
 import { cases } from '../../tests/support/cases.ts';
-import { adjudicate } from './adjudicate.ts';
-import { channelOf, counselorKind } from './channel.ts';
-import type { Compiled } from './compile.ts';
-import { defineDomain } from './define-domain.ts';
+import { defineDomain } from './domain/define-domain.ts';
+import { ANY, type Pattern, type PatternSegment, patternFromText, patternText } from './domain/footprint.ts';
+import { each, invariant } from './domain/invariant.ts';
+import { escalate, pass } from './domain/invariant-result.ts';
 import { KernelError } from './errors.ts';
-import { ANY, type Pattern, type PatternSegment, patternFromText, patternText } from './footprint.ts';
-import { each, invariant } from './invariant.ts';
-import { escalate, pass } from './result.ts';
-import { World } from './world.ts';
+import { adjudicate } from './judge/adjudicate.ts';
+import { channelOf, counselorKind } from './judge/channel.ts';
+import type { Compiled } from './judge/compile.ts';
+import { World } from './judge/world.ts';
 
 const good = {
   name: 'ward',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { World } from '#kernel';
-import { adjudicate } from './adjudicate.ts';
-import { defineDomain } from './define-domain.ts';
+import { defineDomain } from './domain/define-domain.ts';
+import { adjudicate } from './judge/adjudicate.ts';
 
 // Above a footprint there may be nothing yet. What leads there is begun by who writes there, and nothing else is.
 

@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 /** What is left where something that waits can't be approved. The key or name that it has is answered with the rejection from then on. */
 export const PROPOSE_ANEW =

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ANYONE } from '../../tests/support/authority.ts';
-import { adjudicate, type Ruling } from './adjudicate.ts';
-import { defineDomain } from './define-domain.ts';
-import type { Invariant } from './invariant.ts';
-import { count, invariant, sum, unique } from './invariant.ts';
-import { escalate, pass, reject } from './result.ts';
-import { World } from './world.ts';
+import { defineDomain } from './domain/define-domain.ts';
+import type { Invariant } from './domain/invariant.ts';
+import { count, invariant, sum, unique } from './domain/invariant.ts';
+import { escalate, pass, reject } from './domain/invariant-result.ts';
+import { adjudicate, type Ruling } from './judge/adjudicate.ts';
+import { World } from './judge/world.ts';
 
 interface Order {
   user: string;

@@ -5,40 +5,8 @@
  * that breaks an invariant is never kept without a counselor's override; on every refusal the world is as before;
  * cost follows the change and not the world. Never: I/O, a clock, chance, a ledger. May import canon and authority.
  */
-export {
-  type Approved,
-  adjudicate,
-  COUNSELOR_PLACEHOLDER,
-  type Escalated,
-  type Rejected,
-  type Ruling,
-} from './adjudicate.ts';
-export {
-  BELIEVE_ACTION,
-  type MemorySpec,
-  memoryScope,
-  type PredicateSpec,
-  SAYING_TEXTS,
-  SAYINGS_MAX,
-  type Saying,
-  sayingsOf,
-} from './beliefs.ts';
-export { BUILT_IN_ROLE } from './built-in.ts';
-export { type Candidate, candidateOf, type Inputs } from './candidate.ts';
-export type { Change } from './changes.ts';
-export { ANY_COUNSELOR, APPROVALS_MAX, counselorKind } from './channel.ts';
-export {
-  type Authority,
-  type Compiled,
-  type Cost,
-  compile,
-  type HeldBack,
-  type Intent,
-  type PolicyRuling,
-  type Refusal,
-  roleScope,
-} from './compile.ts';
-export { type Counsel, type CounselorCommit, counsel, type Waiting } from './counselor.ts';
+
+export { BUILT_IN_ROLE } from './domain/built-in-role.ts';
 export {
   type ActionSpec,
   type Binding,
@@ -46,11 +14,8 @@ export {
   defineDomain,
   type Rule,
   requireOwnDomain,
-} from './define-domain.ts';
-export type * from './domain.ts';
-export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './erase.ts';
-export { KernelError, type KernelErrorCode, PROPOSE_ANEW } from './errors.ts';
-export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './evaluate.ts';
+} from './domain/define-domain.ts';
+export type * from './domain/domain-spec.ts';
 export {
   contains,
   overlaps,
@@ -59,8 +24,7 @@ export {
   patternFromText,
   patternText,
   WHOLE_STATE,
-} from './footprint.ts';
-export { type Expected, type Foreseen, foresee, foreseenFrom } from './foresee.ts';
+} from './domain/footprint.ts';
 export {
   type Approval,
   type CountInvariant,
@@ -84,17 +48,13 @@ export {
   type UniqueOptions,
   type UniqueValue,
   unique,
-} from './invariant.ts';
-export { failureIntent } from './on-failure.ts';
-export type { Part, Partly } from './part-types.ts';
-export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './patches.ts';
-export type { At, Place } from './path-types.ts';
-export { Premise } from './premise.ts';
-export { faultOfName } from './principal-name.ts';
-export { escalate, type InvariantResult, pass, reject } from './result.ts';
-export { adjudicateRevocation, REVOKE_ACTION } from './revoke.ts';
-export { keepsValues, stateFault } from './schema.ts';
-export { type Erased, hasErased, isErased, sensitive } from './sensitive.ts';
+} from './domain/invariant.ts';
+export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
+export type { Part, Partly } from './domain/part-types.ts';
+export type { At, Place } from './domain/path-types.ts';
+export { faultOfName } from './domain/principal-name.ts';
+export { keepsValues, stateFault } from './domain/schema.ts';
+export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.ts';
 export type {
   ActionName,
   ArgsOf,
@@ -105,5 +65,46 @@ export type {
   RoleFor,
   RoleName,
   SliceOf,
-} from './words.ts';
-export { initialState, World } from './world.ts';
+} from './domain/typed-names.ts';
+export { KernelError, type KernelErrorCode, PROPOSE_ANEW } from './errors.ts';
+export {
+  type Approved,
+  adjudicate,
+  COUNSELOR_PLACEHOLDER,
+  type Escalated,
+  type Rejected,
+  type Ruling,
+} from './judge/adjudicate.ts';
+export { type Counsel, type CounselorCommit, counsel, type Waiting } from './judge/approve.ts';
+export {
+  BELIEVE_ACTION,
+  type MemorySpec,
+  memoryScope,
+  type PredicateSpec,
+  SAYING_TEXTS,
+  SAYINGS_MAX,
+  type Saying,
+  sayingsOf,
+} from './judge/beliefs.ts';
+export { type Candidate, candidateOf, type Inputs } from './judge/candidate.ts';
+export { ANY_COUNSELOR, APPROVALS_MAX, counselorKind } from './judge/channel.ts';
+export {
+  type Authority,
+  type Compiled,
+  type Cost,
+  compile,
+  type HeldBack,
+  type Intent,
+  type PolicyRuling,
+  type Refusal,
+  roleScope,
+} from './judge/compile.ts';
+export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
+export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './judge/full-check.ts';
+export { failureIntent } from './judge/on-failure.ts';
+export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
+export { type Expected, type Foreseen, foresee, foreseenFrom } from './judge/speculate.ts';
+export { initialState, World } from './judge/world.ts';
+export type { Change } from './state/changes.ts';
+export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
+export { Premise } from './state/read-set.ts';

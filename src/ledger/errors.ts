@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 /** What is wrong with an entry; replay names the entry and this. */
 export type FaultCode =

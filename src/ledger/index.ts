@@ -6,11 +6,8 @@
  * branches. A chain alone does not notice a lost tail, nor a suffix that was written anew with fresh ids.
  * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
  */
-export { type Ahead, PAGE, pageAt, type RowRange } from './ahead.ts';
-export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './approvals.ts';
-export { beliefChange, factWrites, inheritanceOf, type PlannedChange, type PlannedFact } from './beliefs.ts';
-export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './blob.ts';
-export { Chain, type ChainState } from './chain.ts';
+
+export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './entry/blob.ts';
 export {
   type EffectKeyRow,
   type EffectPage,
@@ -27,9 +24,9 @@ export {
   type Said,
   type SharedEffectStore,
   type Tenure,
-} from './effect-log.ts';
-export type * from './entry.ts';
-export { checkRow, type EntrySigner, entryRow, readRow } from './entry-text.ts';
+} from './entry/effect-rows.ts';
+export type * from './entry/entry.ts';
+export { checkRow, type EntrySigner, entryRow, readRow } from './entry/entry-text.ts';
 export {
   answersErasedBy,
   ERASE_ACTION,
@@ -40,50 +37,13 @@ export {
   erasureArgs,
   isErasure,
   loggedErasedBy,
-} from './erasure.ts';
-export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
-export {
-  EXPORT_FORMAT,
-  ExportError,
-  type ExportErrorCode,
-  type ExportedEntry,
-  type ExportOptions,
-  exportLines,
-  type ImportOptions,
-  type ImportReport,
-  importLines,
-  readExport,
-  splitLines,
-  wasImported,
-} from './export/index.ts';
-export type * from './facts.ts';
-export { isFactStore, OPEN_END, OPEN_START } from './facts.ts';
-export { applyPatches, type Folded, fresh, share } from './fold.ts';
-export { type BranchesPartition, inheritanceFaults } from './inherited.ts';
-export { isHash } from './is-hash.ts';
-export {
-  askNodes,
-  type IntegrateOptions,
-  integrateLog,
-  type LogHead,
-  logHead,
-  type Standing,
-  standingFault,
-  standingOf,
-} from './log/index.ts';
-export type { OpenFollower } from './open-pendings.ts';
-export type { Patch } from './patch.ts';
-export { placedProvenance } from './placed-provenance.ts';
-export { saltedBy } from './references.ts';
-export {
-  type LedgerReader,
-  type Replayed,
-  Replayer,
-  type ReplayOptions,
-  type StartFor,
-  type VerifyReport,
-  verifyTrajectory,
-} from './replay.ts';
+} from './entry/erasure.ts';
+export type * from './entry/fact-rows.ts';
+export { isFactStore, OPEN_END, OPEN_START } from './entry/fact-rows.ts';
+export { isHash } from './entry/is-hash.ts';
+export type { Patch } from './entry/patch.ts';
+export { placedProvenance } from './entry/placed-provenance.ts';
+export { saltedBy } from './entry/references.ts';
 export {
   isRevocation,
   REVOKE_ACTION,
@@ -91,8 +51,7 @@ export {
   type RevocationPayload,
   revocationArgs,
   revokedBy,
-} from './revocation.ts';
-export { type Run, runsOf } from './run.ts';
+} from './entry/revocation.ts';
 export {
   type AbandonedArgs,
   type AbandonedEffect,
@@ -118,8 +77,33 @@ export {
   undoingCostsOf,
   type WaitingEffect,
   waitingEffectOf,
-} from './settlement.ts';
-export { isPayload, payloadFault } from './shape.ts';
+} from './entry/settlement.ts';
+export { isPayload, payloadFault } from './entry/shape.ts';
+export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
+export {
+  EXPORT_FORMAT,
+  ExportError,
+  type ExportErrorCode,
+  type ExportedEntry,
+  type ExportOptions,
+  exportLines,
+  type ImportOptions,
+  type ImportReport,
+  importLines,
+  readExport,
+  splitLines,
+  wasImported,
+} from './export/index.ts';
+export {
+  askNodes,
+  type IntegrateOptions,
+  integrateLog,
+  type LogHead,
+  logHead,
+  type Standing,
+  standingFault,
+  standingOf,
+} from './log/index.ts';
 export type {
   Batch,
   BlobRow,
@@ -133,5 +117,28 @@ export type {
   SnapshotRow,
   SnapshotStore,
   TrajectoryInfo,
-} from './store.ts';
-export { type Held, Values } from './values.ts';
+} from './ports/ledger-store.ts';
+export { type Ahead, PAGE, pageAt, type RowRange } from './ports/parallel-reader.ts';
+export {
+  beliefChange,
+  factWrites,
+  inheritanceOf,
+  type PlannedChange,
+  type PlannedFact,
+} from './replay/belief-change.ts';
+export { applyPatches, type Folded, fresh, share } from './replay/fold.ts';
+export { type BranchesPartition, inheritanceFaults } from './replay/inherited-beliefs.ts';
+export {
+  type LedgerReader,
+  type Replayed,
+  Replayer,
+  type ReplayOptions,
+  type StartFor,
+  type VerifyReport,
+  verifyTrajectory,
+} from './replay/replay.ts';
+export { type Run, runsOf } from './replay/run.ts';
+export { type Held, Values } from './replay/values.ts';
+export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './rules/approvals.ts';
+export { Chain, type ChainState } from './rules/chain.ts';
+export type { OpenFollower } from './rules/open-approvals.ts';

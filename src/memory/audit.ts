@@ -1,4 +1,5 @@
-import { form, hashText, isAssizeError, type Json, parseCanonical, plainText, requireForm, WORLD_LIMITS } from '#canon';
+import { form, isAssizeError, type Json, requireForm } from '#base';
+import { hashText, parseCanonical, plainText, WORLD_LIMITS } from '#canon';
 import { placedProvenance } from '#ledger';
 import { MemoryError } from './errors.ts';
 import { checkFact, type FactRow, type MergeProvenance, type Provenance, THIS_ENTRY } from './fact.ts';

@@ -1,4 +1,5 @@
-import { form, keyedHash, plainText, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { keyedHash, plainText } from '#canon';
 import { requireText } from './fact.ts';
 import { type Period, readPeriod } from './period.ts';
 

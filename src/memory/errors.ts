@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 export type MemoryErrorCode =
   /** Neither an instant nor, where one may stand, the open end of a period. */

@@ -1,4 +1,5 @@
-import { form, type Instant, isInstant, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { type Instant, isInstant } from '#canon';
 import { MemoryError } from './errors.ts';
 import { normalForm } from './normal-form.ts';
 import { OPEN_END, overlaps, type Period, period } from './period.ts';

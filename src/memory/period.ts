@@ -1,4 +1,5 @@
-import { form, type Instant, isInstant, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { type Instant, isInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { MemoryError } from './errors.ts';
 

@@ -1,4 +1,5 @@
-import { addMicros, form, type Instant, maxInstant, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { addMicros, type Instant, maxInstant } from '#canon';
 import { auditRows, confirmedProvenance } from './audit.ts';
 import { MemoryError } from './errors.ts';
 import {

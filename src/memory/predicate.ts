@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { MemoryError } from './errors.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 

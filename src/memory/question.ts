@@ -1,4 +1,5 @@
-import { form, hashText, plainText, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { hashText, plainText } from '#canon';
 import { MemoryError } from './errors.ts';
 import { type FactRow, type Partition, requireText, validOf } from './fact.ts';
 import type { Period } from './period.ts';

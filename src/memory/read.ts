@@ -1,4 +1,5 @@
-import { form, type Instant, isInstant, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { type Instant, isInstant } from '#canon';
 import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
 import { MemoryError } from './errors.ts';
 import {

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { malformed } from './errors.ts';
 import { emptyRoot, isHashBytes, sameHash } from './hash.ts';
 import { isKeyName } from './note-key.ts';

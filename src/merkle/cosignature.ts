@@ -1,4 +1,5 @@
-import { requireForm, signBytes, verifyBytes } from '#canon';
+import { requireForm } from '#base';
+import { signBytes, verifyBytes } from '#canon';
 import { parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { NOTE_SIGNATURE, SIGNER_KEY, VERIFIER_KEY } from './forms.ts';

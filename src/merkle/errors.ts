@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 /**
  * What is wrong with an argument, a document or a store of hashes. A proof, a signature or a request that does not hold is

@@ -1,4 +1,4 @@
-import { form } from '#canon';
+import { form } from '#base';
 
 /** What arguments of this folder look like; whether they mean anything is asked where they are used. */
 const KEY_MEMBERS = { name: form.text, use: form.text, id: form.text, publicKey: form.text };

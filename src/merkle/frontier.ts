@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { MerkleError } from './errors.ts';
 import { joined, nodeHash, requireHash } from './hash.ts';
 import { countOf } from './size.ts';

@@ -1,4 +1,5 @@
-import { assertPublicKey, generateKeys, hashBytes, requireForm } from '#canon';
+import { requireForm } from '#base';
+import { assertPublicKey, generateKeys, hashBytes } from '#canon';
 import { MerkleError } from './errors.ts';
 import { SIGNER_KEY, VERIFIER_KEY } from './forms.ts';
 import { isNoteText, readBase64, writeBase64 } from './strict-text.ts';

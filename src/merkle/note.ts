@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { malformed } from './errors.ts';
 import { isKeyName } from './note-key.ts';
 import { isNoteText, readBase64, readText, writeBase64 } from './strict-text.ts';

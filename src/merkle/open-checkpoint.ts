@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { KNOWN_LOG, VERIFIER_KEY, VERIFIER_KEYS } from './forms.ts';

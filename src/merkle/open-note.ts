@@ -1,4 +1,5 @@
-import { requireForm, signBytes, verifyBytes } from '#canon';
+import { requireForm } from '#base';
+import { signBytes, verifyBytes } from '#canon';
 import { cosignedAt } from './cosignature.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
 import { SIGNER_KEY, VERIFIER_KEYS } from './forms.ts';

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
 import { isHashBytes } from './hash.ts';

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { formatCheckpoint } from './checkpoint.ts';
 import { SIGNER_KEY } from './forms.ts';
 import { formatNote } from './note.ts';

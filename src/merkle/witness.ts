@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { emptyRoot, sameHash } from './hash.ts';

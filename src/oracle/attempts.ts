@@ -1,4 +1,5 @@
-import { AssizeError, canonicalize, contentHash, form, type Json, parseCanonical, requireForm } from '#canon';
+import { AssizeError, form, type Json, requireForm } from '#base';
+import { canonicalize, contentHash, parseCanonical } from '#canon';
 import { OracleError } from './errors.ts';
 import { ORACLE_LIMITS } from './question.ts';
 import type { OracleStore } from './store.ts';

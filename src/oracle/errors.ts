@@ -1,4 +1,4 @@
-import { AssizeError, type ErrorDetails } from '#canon';
+import { AssizeError, type ErrorDetails } from '#base';
 
 /**
  * - `oracle_miss`: a replay asked what the log does not hold; evidence `{key, scope, request, theta}`.

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalize, hashText, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, hashText } from '#canon';
 import { fixedClock } from './clock.ts';
 import { createOracle, type Oracle } from './oracle.ts';
 import { type CallScope, type OracleScope, oracleKey } from './question.ts';

@@ -1,16 +1,5 @@
-import {
-  AssizeError,
-  canonicalize,
-  form,
-  hashText,
-  isAssizeError,
-  type Json,
-  madeHere,
-  parseCanonical,
-  refuseOtherCopy,
-  requireForm,
-  thrownOf,
-} from '#canon';
+import { AssizeError, form, isAssizeError, type Json, madeHere, refuseOtherCopy, requireForm, thrownOf } from '#base';
+import { canonicalize, hashText, parseCanonical } from '#canon';
 import { type Asked, faultOf, keepAttempt } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { systemRandom } from './random.ts';
 
 /**

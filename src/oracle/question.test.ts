@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalize, contentHash, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, contentHash } from '#canon';
 import {
   type CallScope,
   type MemoryScope,

@@ -1,4 +1,5 @@
-import { AssizeError, type CanonLimits, contentHash, copyJson, form, type Json, requireForm } from '#canon';
+import { AssizeError, form, type Json, requireForm } from '#base';
+import { type CanonLimits, contentHash, copyJson } from '#canon';
 import { OracleError } from './errors.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { type Instant, isInstant, type Json } from '#canon';
+import type { Json } from '#base';
+import { type Instant, isInstant } from '#canon';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
 import type { Oracle } from './oracle.ts';

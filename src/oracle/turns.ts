@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { oracleKey, type Question } from './question.ts';
 
 /** Who asks for turns of a run of agents. */

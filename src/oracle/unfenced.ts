@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 
 /**
  * What a model wrote, without the fence that models like to put around code, and without the words around that. The first fence counts.

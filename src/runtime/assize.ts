@@ -1,11 +1,12 @@
 import { createWritVerifier, parseWrit, safely } from '#authority';
-import { form, isAssizeError, madeHere, requireForm } from '#canon';
+import { form, isAssizeError, madeHere, requireForm } from '#base';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
 import { systemClock, systemPause, systemRandom } from '#oracle';
-import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './assize-options.ts';
+import type { AwaitOptions } from './approve/await-decision.ts';
+import { type OpenPending, type PendingQuery, pendingIn } from './approve/list-pending.ts';
 import {
   Beginnings,
   type Begun,
@@ -13,29 +14,32 @@ import {
   type CreateOptions,
   newTrajectoryId,
   trajectoryName,
-} from './beginnings.ts';
-import type { AwaitOptions } from './decisions.ts';
-import { awaitedAnswers, type EffectAnswer } from './effects/answers.ts';
-import type { Book } from './effects/book.ts';
-import { ClosedBooks } from './effects/closed-books.ts';
-import type { Effects } from './effects/effects.ts';
-import type { Failure, FailureAnswer } from './effects/failure.ts';
-import type { LeftEffect } from './effects/held.ts';
-import { type EffectsQuery, type EffectTransaction, readEffects } from './effects/listing.ts';
-import { checkedEffectResolution, type EffectResolution, type ResolvedEffect } from './effects/resolution.ts';
+} from './create.ts';
+import type { Revocation, RevocationInput } from './delegate/revoke.ts';
+import { checkDomainOf, domainAmong } from './domain-registry.ts';
 import { RuntimeError } from './errors.ts';
-import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
-import { checkDomainOf, domainAmong } from './given-domains.ts';
+import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, MemoryView, requireBeliefs } from './memory/index.ts';
-import { Notices } from './notices.ts';
-import { Hands } from './parallel/index.ts';
-import { type OpenPending, type PendingQuery, pendingIn } from './pending.ts';
-import { Reading, unmade } from './reading.ts';
-import type { Revocation, RevocationInput } from './revoke.ts';
-import { Snapshots } from './snapshots/snapshots.ts';
+import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
+import { Hands } from './propose/parallel/index.ts';
 import { Trajectory } from './trajectory.ts';
-import { partsRead } from './trajectory-parts.ts';
-import type { Base, Surroundings, TrajectoryParts } from './writer.ts';
+import { awaitedAnswers, type EffectAnswer } from './transactions/body/await-outcome.ts';
+import type { LeftEffect } from './transactions/engine/engine.ts';
+import type { Effects } from './transactions/engine/engines.ts';
+import {
+  checkedEffectResolution,
+  type EffectResolution,
+  type ResolvedEffect,
+} from './transactions/engine/human-decision.ts';
+import { ClosedBooks } from './transactions/settle/closed-ledgers.ts';
+import type { Book } from './transactions/settle/ledger-writer.ts';
+import type { Failure, FailureAnswer } from './transactions/settle/on-failure.ts';
+import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
+import { Reading, unmade } from './writer/load.ts';
+import { Notices } from './writer/notifications.ts';
+import { Snapshots } from './writer/snapshots/snapshots.ts';
+import { partsRead } from './writer/state.ts';
+import type { Base, Surroundings, TrajectoryParts } from './writer/writer.ts';
 
 export interface CloseOptions {
   /** Whether what earlier processes left at work, and was taken up here, is gone on with as far as can be. Default true. */

@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 export type RuntimeErrorCode =
   /** The intent, observation or option is not of the form that is asked for; nothing was recorded. */

@@ -6,8 +6,17 @@
  * Never: touches a store but by its port, runs an effect during replay.
  * May import canon, ledger, authority, kernel, oracle.
  */
+
+export type { AwaitOptions, PendingStatus } from './approve/await-decision.ts';
+export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';
-export type { AssizeOptions } from './assize-options.ts';
+export type { WritChain } from './authority/writs.ts';
+export type { BranchOptions, CreateOptions } from './create.ts';
+export type { OpenDelegation, Origin } from './delegate/delegate.ts';
+export type { Carried, Revocation, RevocationInput } from './delegate/revoke.ts';
+export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
+export type { ErasureInput, ErasureRuling } from './erase/erase.ts';
+export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {
   type BacktestOptions,
   type BacktestReport,
@@ -16,8 +25,7 @@ export {
   type ChangeKind,
   type NotJudgeable,
   type VerdictDifference,
-} from './backtest/index.ts';
-export type { BranchOptions, CreateOptions } from './beginnings.ts';
+} from './inspect/backtest/index.ts';
 export {
   type AuditReport,
   auditCheckpoints,
@@ -39,8 +47,7 @@ export {
   requireContinuation,
   streamSink,
   type Witness,
-} from './checkpoints/index.ts';
-export type { AwaitOptions, PendingStatus } from './decisions.ts';
+} from './inspect/checkpoints/index.ts';
 export {
   type Broken,
   type DeepReplayOptions,
@@ -52,29 +59,11 @@ export {
   deepReplayStore,
   domainToRun,
   type TakenAsRecorded,
-} from './deep-replay/index.ts';
-export type { OpenDelegation, Origin } from './delegate.ts';
-export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegation-input.ts';
-export type { EffectAnswer } from './effects/answers.ts';
-export type { TransactionIntent } from './effects/branch.ts';
-export type { Frontier } from './effects/effects.ts';
-export type { LeftEffect } from './effects/held.ts';
-export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './effects/listing.ts';
-export { madeElsewhere } from './effects/made-elsewhere.ts';
-export type { EffectResolution, ResolvedEffect } from './effects/resolution.ts';
-export type { Transaction, Tried } from './effects/transaction.ts';
-export type { TransactionOptions } from './effects/transaction-options.ts';
-export type { TransactionOutcome } from './effects/transactions.ts';
-export type { ErasureInput, ErasureRuling } from './erase.ts';
-export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
-export {
-  checkObservationName,
-  type IfUnchanged,
-  type ObservationInput,
-  type Proposal,
-  type ProposalInput,
-} from './intent.ts';
-export { type ListedWrit, listWrits } from './list-writs.ts';
+} from './inspect/deep-replay/index.ts';
+export { madeElsewhere } from './inspect/effects/foreign-effects.ts';
+export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './inspect/effects/list.ts';
+export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
+export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
 export {
   type AskedQuestion,
   type AssertInput,
@@ -104,11 +93,16 @@ export {
   type Score,
   type UnreadPartition,
 } from './memory/index.ts';
-export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
-export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';
-export type { OpenPending, PendingQuery } from './pending.ts';
-export { COMPILER_VERSION, digestOf } from './records.ts';
-export type { Carried, Revocation, RevocationInput } from './revoke.ts';
+export type { AssizeOptions } from './options.ts';
+export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './propose/parallel/index.ts';
+export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
+export {
+  checkObservationName,
+  type IfUnchanged,
+  type ObservationInput,
+  type Proposal,
+  type ProposalInput,
+} from './records/intent.ts';
 export {
   type ApprovalInput,
   type FinalRuling,
@@ -116,10 +110,17 @@ export {
   type Resolution,
   type Ruling,
   rulingOf,
-} from './ruling.ts';
-export type { SnapshotListener } from './snapshots/snapshots.ts';
-export type { SliceListener } from './subscriptions.ts';
+} from './records/ruling.ts';
 export { Trajectory } from './trajectory.ts';
-export type { TurnPorts } from './turn-ports.ts';
-export { type VerifyOptions, verifyStore } from './verify.ts';
-export type { WritChain } from './writs.ts';
+export type { EffectAnswer } from './transactions/body/await-outcome.ts';
+export type { TransactionIntent } from './transactions/body/branch.ts';
+export type { TransactionOutcome } from './transactions/body/run-transaction.ts';
+export type { Transaction, Tried } from './transactions/body/transaction.ts';
+export type { TransactionOptions } from './transactions/body/transaction-options.ts';
+export type { LeftEffect } from './transactions/engine/engine.ts';
+export type { Frontier } from './transactions/engine/engines.ts';
+export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
+export type { NoticeListeners, PendingNotice, ResolvedNotice } from './writer/notifications.ts';
+export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
+export type { SliceListener } from './writer/subscriptions.ts';
+export type { TurnPorts } from './writer/turn-ports.ts';

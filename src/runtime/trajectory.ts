@@ -1,16 +1,13 @@
-import { copyJson, form, type Json, madeHere, requireForm, WORLD_LIMITS } from '#canon';
+import { form, type Json, madeHere, requireForm } from '#base';
+import { copyJson, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
-import { type AwaitOptions, Decisions, type PendingStatus } from './decisions.ts';
-import { Delegations, type OpenDelegation, type Origin } from './delegate.ts';
-import type { Conclusion, DelegationInput } from './delegation-input.ts';
-import { type Book, OpenBook } from './effects/book.ts';
-import { answerFailure, type Failure, type FailureAnswer } from './effects/failure.ts';
-import type { Transaction } from './effects/transaction.ts';
-import type { TransactionOptions } from './effects/transaction-options.ts';
-import { type TransactionOutcome, Transactions } from './effects/transactions.ts';
-import { type ErasureInput, type ErasureRuling, Erasures } from './erase.ts';
-import { checkKey, type Proposal, type ProposalInput } from './intent.ts';
+import { Resolutions } from './approve/approve.ts';
+import { type AwaitOptions, Decisions, type PendingStatus } from './approve/await-decision.ts';
+import { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
+import { type Revocation, type RevocationInput, Revocations } from './delegate/revoke.ts';
+import type { Conclusion, DelegationInput } from './delegate/terms.ts';
+import { type ErasureInput, type ErasureRuling, Erasures } from './erase/erase.ts';
 import {
   type AskedQuestion,
   Memory,
@@ -19,13 +16,17 @@ import {
   readQuestions,
   requireBeliefs,
 } from './memory/index.ts';
-import { Proposals } from './propose.ts';
-import { Resolutions } from './resolve.ts';
-import { type Revocation, type RevocationInput, Revocations } from './revoke.ts';
-import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './ruling.ts';
-import type { SliceListener } from './subscriptions.ts';
-import { Ports, type TurnPorts } from './turn-ports.ts';
-import { type Surroundings, type TrajectoryParts, Writer } from './writer.ts';
+import { Proposals } from './propose/propose.ts';
+import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
+import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './records/ruling.ts';
+import { type TransactionOutcome, Transactions } from './transactions/body/run-transaction.ts';
+import type { Transaction } from './transactions/body/transaction.ts';
+import type { TransactionOptions } from './transactions/body/transaction-options.ts';
+import { type Book, OpenBook } from './transactions/settle/ledger-writer.ts';
+import { answerFailure, type Failure, type FailureAnswer } from './transactions/settle/on-failure.ts';
+import type { SliceListener } from './writer/subscriptions.ts';
+import { Ports, type TurnPorts } from './writer/turn-ports.ts';
+import { type Surroundings, type TrajectoryParts, Writer } from './writer/writer.ts';
 
 /**
  * An open trajectory: one world, one writer in this process, one entry a ruling.

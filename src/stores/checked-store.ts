@@ -33,7 +33,6 @@ import type {
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
-import { type Access, COMMITTED } from './access.ts';
 import { effectAnswer } from './effects.ts';
 import {
   checkAnswerPage,
@@ -63,6 +62,7 @@ import {
   checkWithin,
   isEmpty,
 } from './input.ts';
+import { type Access, COMMITTED } from './native-port.ts';
 
 /**
  * The ports over whatever keeps the rows: no argument gets there that no row can hold. Who reads is told that first, and who writes

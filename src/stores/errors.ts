@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 /**
  * - `store_unknown`: no store goes by that URL.

@@ -1,6 +1,6 @@
 import type { FactReads } from '#ledger';
-import type { Reads } from './access.ts';
 import { checkBranchPartitionQuery, checkFactQuery, checkTextQuery, checkVectorQuery } from './input.ts';
+import type { Reads } from './native-port.ts';
 
 /** What facts are read with. */
 export type FactAnswers = Pick<Reads, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;

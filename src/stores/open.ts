@@ -1,12 +1,12 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
-import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './forms.ts';
-import { requireCheckpoint } from './guard.ts';
 import { MemoryStore } from './memory/index.ts';
+import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
 import type { PostgresOptions } from './postgres/index.ts';
+import { requireCheckpoint } from './require-checkpoint.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
 /** All ports over one place; `follow` where the database can tell what other processes commit (PostgreSQL). */

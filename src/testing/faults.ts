@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 /** What goes wrong with one call to a store. A batch that is not committed for certain is answered `unknown`. */
 export type StoreFault =
   /** Nothing is done, and the caller gets an error. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Form, form, requireForm } from '#canon';
+import { type Form, form, requireForm } from '#base';
 import type { EntryRow, Hash } from '#ledger';
 
 /**

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { canonicalize, form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { canonicalize } from '#canon';
 import type { Batch, BlobRow, EntryRow, Hash } from '#ledger';
 
 // Rows for tests of stores. A store does not read payloads, so these say only what makes each id its own.

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import type { WitnessRecord } from '#merkle';
 
 const WITNESS_RECORD = form.members({ size: form.number, root: form.bytes });

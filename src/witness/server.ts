@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { form, hashText, requireForm } from '#canon';
+import { form, requireForm } from '#base';
+import { hashText } from '#canon';
 import {
   cosign,
   decideCheckpoint,

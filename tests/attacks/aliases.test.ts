@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileResolver } from 'assize/tools/files';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { MemoryStore } from '#stores';
+import { fileResolver } from '#tools/files';
 import { tally } from '../support/effects-stage.ts';
 import { newFolder } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';

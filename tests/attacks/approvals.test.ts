@@ -9,7 +9,7 @@ import type { Domain } from '#kernel';
 import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Ruling, rulingOf, type Trajectory } from '#runtime';
-import { writeAnchors } from '../../src/cli/anchors.ts';
+import { writeAnchors } from '../../src/cli/store/anchors.ts';
 import { runProcess } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { allEntries, deskOf, soundState } from '../support/ledger-runtime.ts';

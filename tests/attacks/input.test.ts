@@ -4,7 +4,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canonicalize, type Json, parseStrict } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, parseStrict } from '#canon';
 import { exportLines, importLines, integrateLog, readRow } from '#ledger';
 import type { Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
@@ -214,7 +215,7 @@ describe('the same bodies in a file, on the command line: exit code 2, one sente
     ['5, long', TOO_LONG, 'bytes'],
   ])('attack %s', async (_row, body, word) => {
     writeFileSync(join(here, 'runs.jsonl'), Buffer.concat([Buffer.from(body), Buffer.from('\n')]));
-    const command = ['adjudicate', 'airline', '--data', '.', '--runs', 'runs.jsonl'];
+    const command = ['assize-experiments', 'adjudicate', 'airline', '--data', '.', '--runs', 'runs.jsonl'];
     const { code, out, err } = await runCommand(here, 'sqlite:./d.db', ...command);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^assize: runs\.jsonl, line 1 .*\n$/);

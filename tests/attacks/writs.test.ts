@@ -1,7 +1,8 @@
 /** Attacks 19 to 24 of docs/design/threats.md: authority that is made up, widened, kept, spent twice or borrowed. */
 import { describe, expect, test } from 'vitest';
 import { attenuate, normalizeScope, parseWrit, type Writ, type WritGrant, writId } from '#authority';
-import { canonicalize, isAssizeError, signText } from '#canon';
+import { isAssizeError } from '#base';
+import { canonicalize, signText } from '#canon';
 import { type EntryRow, entryRow, type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#runtime';

@@ -2,7 +2,7 @@
 // then says contradicting things of a few patients in a trajectory of its own, three to seven of one commit, until it is killed. It says
 // `sent <source> <claims>` and, when that is answered, `committed <source> <entry>`; and `failed <source> <code>` for each error after which it
 // says the same again, by its key.
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { createOracle, seededRandom } from '#oracle';
 import type { AssertInput, Memory } from '#runtime';
 import { openStore } from '#stores';

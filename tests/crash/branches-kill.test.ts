@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { BranchFolders } from 'assize/tools/branches';
-import { fileTools } from 'assize/tools/files';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
+import { BranchFolders } from '#tools/branches';
+import { fileTools } from '#tools/files';
 import { tally } from '../support/effects-stage.ts';
 import { listing, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';

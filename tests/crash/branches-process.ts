@@ -1,7 +1,8 @@
 /** A process that tries branches in copies of a folder, and is killed while their commands are at work: `URL ROOT`. */
-import { BranchFolders } from 'assize/tools/branches';
-import { fileTools } from 'assize/tools/files';
+
 import { openStore } from '#stores';
+import { BranchFolders } from '#tools/branches';
+import { fileTools } from '#tools/files';
 import { tally } from '../support/effects-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 

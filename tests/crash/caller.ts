@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Writ } from '#authority';
-import { AssizeError, isAssizeError, type Json } from '#canon';
+import { AssizeError, isAssizeError, type Json } from '#base';
 import type { EntryRow, LedgerStore } from '#ledger';
 import { createOracle, seededRandom } from '#oracle';
 import { type Assize, type Ruling, rulingOf, type Trajectory } from '#runtime';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { exportLines, type FactStore, importLines, integrateLog, type LedgerStore } from '#ledger';
 import { checkMemory, fsck, rebuildMemory, verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';

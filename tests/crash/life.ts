@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import type { Ruling } from '#runtime';
 import { writFor } from '../support/runtime.ts';
 import type { Caller } from './caller.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { Replayer } from '#ledger';
 import { Assize, deepReplay, fsck, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';

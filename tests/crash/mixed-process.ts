@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { type Call, declareTool, type Tool } from '#effects';
 import { createOracle } from '#oracle';
 import { Assize, type LeftEffect, type Memory, type Ruling, type Trajectory, type Transaction } from '#runtime';

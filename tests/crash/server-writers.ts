@@ -3,7 +3,7 @@
 // writer goes on; a refusal that may be tried again counts as a batch that failed. A second line on stdin ends it: it
 // finishes what is under way, closes its stores, and nothing keeps it alive.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { type Batch, type CommitResult, type EntryRow, entryRow, type Payload } from '#ledger';
 import { openPostgres, type PostgresStore } from '../../src/stores/postgres/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';

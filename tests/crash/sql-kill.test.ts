@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { readTransaction } from '#effects';
 import { openStore, type Store } from '#stores';
-import { readSalted } from '../../src/runtime/effects/quarantine.ts';
+import { readSalted } from '../../src/runtime/transactions/settle/quarantine.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
 import { bundled } from '../support/bundled.ts';

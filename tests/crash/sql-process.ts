@@ -9,11 +9,11 @@ import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { readTransaction } from '#effects';
 import type { Transaction } from '#runtime';
 import { openStore } from '#stores';
-import { readSalted } from '../../src/runtime/effects/quarantine.ts';
+import { readSalted } from '../../src/runtime/transactions/settle/quarantine.ts';
 import {
   type SqlConnection,
   type SqlDatabase,

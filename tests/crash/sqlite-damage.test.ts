@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import type { EntryRow } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openSqlite, type SqliteStore } from '#stores';

@@ -2,7 +2,7 @@
 // the SQLite store and appends until it is killed: each writer to a trajectory of its own, and all of them to a shared one,
 // where they conflict. Whatever is sent, answered or read is written to stdout at once, before the writer goes on, so that
 // no answer is lost with the process. `writer-process.ts` reads it.
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
 import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';

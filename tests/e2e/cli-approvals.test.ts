@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { openStore } from '#stores';
-import { writeAnchors } from '../../src/cli/anchors.ts';
+import { writeAnchors } from '../../src/cli/store/anchors.ts';
 import { type Ended, runCommand } from '../support/command.ts';
 import { intent, operator, runtimeOver, writFor } from '../support/runtime.ts';
 import { severalOf } from '../support/several.ts';

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { sqlTool } from 'assize/tools/sql';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { openSqlite } from '#stores';
+import { sqlTool } from '#tools/sql';
 import { runCommand } from '../support/command.ts';
 import { inEffectsFolder, mail, wide } from '../support/effects-folder.ts';
 import { tally } from '../support/effects-stage.ts';

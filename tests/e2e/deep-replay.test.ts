@@ -1,11 +1,11 @@
 /** Deep replay of what a GPT-4o agent really did (tau-bench, airline), under the policy and without it. */
 import { readFileSync } from 'node:fs';
 import { generateKeys } from 'assize';
-import { airline } from 'assize/domains/airline';
-import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from 'assize/domains/airline/adjudicate';
-import { deepReplay, deepReplayStore } from 'assize/runtime';
-import { MemoryStore } from 'assize/stores';
+import { airline } from 'assize-domains/airline';
+import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from 'assize-domains/airline/adjudicate';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deepReplay, deepReplayStore } from '#runtime';
+import { MemoryStore } from '#stores';
 import { dataPath, hasData } from '../data.ts';
 
 describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent without ASSIZE_DATA)', () => {

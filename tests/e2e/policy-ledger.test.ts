@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type Policy, Replayer, type Store, verifyStore, verifyTrajectory } from 'assize';
-import { cedarPolicy } from 'assize/cedar';
-import { backtest, deepReplay } from 'assize/runtime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cedarPolicy } from '#integrations/cedar';
+import { backtest, deepReplay } from '#runtime';
 import { deskOf, payloads } from '../support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
 

@@ -2,8 +2,8 @@
 // and on a line on stdin has its agent spend, again and again, so many proposals under way at once. Each ruling, or the code
 // of an error, is a line on stdout.
 import { once } from 'node:events';
-import { budget } from 'assize/domains/budget';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
+import { budget } from '#domains/budget';
 import { systemPause, systemRandom } from '#oracle';
 import type { Ruling } from '#runtime';
 import { openStore } from '#stores';

@@ -2,7 +2,7 @@
 // `ready`, and on a line on stdin has siblings number first, first + step, … all take their share at once. What became of each
 // is a line on stdout.
 import { once } from 'node:events';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { systemPause, systemRandom } from '#oracle';
 import { openStore } from '#stores';
 import { deskOf } from '../support/ledger-runtime.ts';

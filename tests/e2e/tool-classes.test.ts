@@ -1,9 +1,9 @@
 /** The table of classes and members in docs/guide/tools.md, compared with what may be declared. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { declareTool } from 'assize/effects';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { declareTool } from '#effects';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/guide/tools.md'), 'utf8');
 

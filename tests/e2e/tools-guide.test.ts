@@ -2,8 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromiumPath } from 'assize/tools/browser';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chromiumPath } from '#tools/browser';
 import { blockOf, blocksOf } from '../support/guide-files.ts';
 
 const PAGE = 'tools.md';

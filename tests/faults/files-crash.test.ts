@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
-import { fileScope, fileTools } from 'assize/tools/files';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Delivery } from '#effects';
 import type { LeftEffect } from '#runtime';
 import { MemoryStore } from '#stores';
+import { fileScope, fileTools } from '#tools/files';
 import { Steps, storeOf, tally } from '../support/effects-stage.ts';
 import { diskOf, type Listing, listing, newFolder, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';

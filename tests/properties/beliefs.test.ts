@@ -1,7 +1,8 @@
 /** What planners plan, as entries have it, and as stores get it back. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contentHash, type Json } from '#canon';
+import type { Json } from '#base';
+import { contentHash } from '#canon';
 import {
   type BlobRow,
   beliefChange,

@@ -5,10 +5,10 @@
  * that there is. An agent never sees what others spend, which is why only the kernel can hold the cap.
  */
 import { Assize, generateKeys, issueWrit, openStore, type Ruling, type Store, type Trajectory } from 'assize';
-import { budget } from 'assize/domains/budget';
-import { type Domain, defineDomain } from 'assize/kernel';
-import { applyPatches, type CommitPayload, fresh, type Patch, Replayer, verifyTrajectory } from 'assize/ledger';
 import { describe, test } from 'vitest';
+import { budget } from '#domains/budget';
+import { type Domain, defineDomain } from '#kernel';
+import { applyPatches, type CommitPayload, fresh, type Patch, Replayer, verifyTrajectory } from '#ledger';
 import { expect } from '../support/quick-expect.ts';
 
 const CAP = 100_000;

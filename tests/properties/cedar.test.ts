@@ -1,7 +1,7 @@
-import { cedarPolicy } from 'assize/cedar';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PolicyDecision, PolicyQuery } from '#authority';
+import { cedarPolicy } from '#integrations/cedar';
 import { cases } from '../support/cases.ts';
 import { clone, jsonValue, oddKey, setMember } from '../support/json.ts';
 

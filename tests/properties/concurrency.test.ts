@@ -8,7 +8,7 @@ import { applyPatches, fresh, type Patch } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type ProposalInput, type Ruling, RuntimeError, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { TRIES_MAX } from '../../src/runtime/writer.ts';
+import { TRIES_MAX } from '../../src/runtime/writer/writer.ts';
 import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
 import { payloads, soundState } from '../support/ledger-runtime.ts';

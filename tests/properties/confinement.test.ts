@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Agent, type AgentOracle, runAgents } from '#agents';
-import { canonicalize, contentHash, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, contentHash } from '#canon';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';

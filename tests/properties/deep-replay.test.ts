@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashText, isAssizeError, plainText } from '#canon';
+import { isAssizeError } from '#base';
+import { hashText, plainText } from '#canon';
 import {
   applyPatches,
   type CommitPayload,

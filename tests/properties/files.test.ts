@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
-import { type Disk, fileScope, fileTools } from 'assize/tools/files';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
+import { type Disk, fileScope, fileTools } from '#tools/files';
 import { cases } from '../support/cases.ts';
 import { tally } from '../support/effects-stage.ts';
 import { type Listing, listing, newFolder } from '../support/files-stage.ts';

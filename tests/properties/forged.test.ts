@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalize, hashText, isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
+import { canonicalize, hashText } from '#canon';
 import { type BlobRow, type EntryRow, type Payload, Replayer, verifyTrajectory } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';

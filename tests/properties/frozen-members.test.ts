@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';

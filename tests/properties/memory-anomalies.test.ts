@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { addMicros, type Instant, isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
+import { addMicros, type Instant } from '#canon';
 import { defineDomain } from '#kernel';
 import { type Batch, type CommitPayload, type CommitResult, type FactWrite, type Hash, readRow } from '#ledger';
 import { claimId, type FactRow, OPEN_END, type Question, readWitness, type Witness } from '#memory';

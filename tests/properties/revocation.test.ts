@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attenuate, delegateWrit, type Writ, writId } from '#authority';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import type { EntryRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, backtestStore, verifyStore } from '#runtime';

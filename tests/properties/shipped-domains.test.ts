@@ -1,18 +1,18 @@
-import { airline } from 'assize/domains/airline';
-import { budget } from 'assize/domains/budget';
-import { disclosure } from 'assize/domains/disclosure';
-import { moderation } from 'assize/domains/moderation';
-import { retail } from 'assize/domains/retail';
-import { udt } from 'assize/domains/udt';
-import { verification } from 'assize/domains/verification';
-import { checkDomain, type DomainReport } from 'assize/testing';
+import { airline } from 'assize-domains/airline';
+import { moderation } from 'assize-domains/moderation';
+import { retail } from 'assize-domains/retail';
+import { verification } from 'assize-domains/verification';
 import { expect, test } from 'vitest';
+import { budget } from '#domains/budget';
+import { disclosure } from '#domains/disclosure';
+import { udt } from '#domains/udt';
+import { checkDomain, type DomainReport } from '#testing';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
-import { smallPortfolio } from '../../domains/disclosure/testing/small-portfolio.ts';
 import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
 import { smallArguments } from '../../domains/retail/testing/arguments.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
 import { Lab } from '../../domains/verification/testing/lab.ts';
+import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
 import { cases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {

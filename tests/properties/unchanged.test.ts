@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import type { EntryRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, ProposalInput, Ruling, Trajectory } from '#runtime';

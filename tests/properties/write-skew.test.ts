@@ -1,13 +1,13 @@
 /** Write skew that is found by running a domain is there (seed 000, Definition A.11). */
-import { airline } from 'assize/domains/airline';
-import { budget } from 'assize/domains/budget';
-import { udt } from 'assize/domains/udt';
+import { airline } from 'assize-domains/airline';
+import { findWriteSkew, type SkewWitness } from 'assize-ontology';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { budget } from '#domains/budget';
+import { udt } from '#domains/udt';
 import { type Domain, defineDomain, detectionVector, pass, reject } from '#kernel';
-import { findWriteSkew, type SkewWitness } from '#ontology';
 import { passengers, smallWorld } from '../../domains/airline/testing/small-world.ts';
-import { putTogether } from '../../src/ontology/put-together.ts';
+import { putTogether } from '../../ontology/put-together.ts';
 import { errorOf } from '../support/error-of.ts';
 
 /** What a witness claims, found again without the search: each alone passes everything, both together break the rule. */

@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const experimentsMain = join(import.meta.dirname, '../../experiments/cli/main.ts');
+/** The first argument of a line that is for the command of the experiments. */
+export const EXPERIMENTS_COMMAND = 'assize-experiments';
 const resident = join(import.meta.dirname, 'resident.ts');
 /** Their commands are named by a second word. */
 const FAMILIES = ['writ', 'keys', 'ontology', 'effects'];
@@ -31,7 +34,8 @@ const lineOf = (folder: string, store: string | undefined, args: readonly string
 /** Starts the command itself, as a process of its own in that folder. */
 export function startCommand(folder: string, store: string | undefined, ...args: readonly string[]): ChildProcess {
   const { env } = lineOf(folder, store, args);
-  return spawn(process.execPath, [main, ...args], {
+  const program = args[0] === EXPERIMENTS_COMMAND ? [experimentsMain, ...args.slice(1)] : [main, ...args];
+  return spawn(process.execPath, program, {
     cwd: folder,
     env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,7 +77,7 @@ export function runCommand(folder: string, store: string | undefined, ...args: r
 function nameOf(args: readonly string[]): string {
   if (args.includes('--help')) return '--help';
   const [command = '', second = ''] = args;
-  return FAMILIES.includes(command) ? `${command} ${second}` : command;
+  return FAMILIES.includes(command) || command === EXPERIMENTS_COMMAND ? `${command} ${second}` : command;
 }
 
 const ran = new Set<string>();

@@ -1,5 +1,6 @@
 import { type Agent, runAgents } from '#agents';
-import { canonicalize, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize } from '#canon';
 import type { CommitPayload, RoleRef } from '#ledger';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';

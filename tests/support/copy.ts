@@ -1,8 +1,9 @@
 // What a copy of the package makes, and what it is given to: imported again after `vi.resetModules()`, this is another copy.
+
+import * as ontology from 'assize-ontology';
 import * as agents from '#agents';
 import * as effects from '#effects';
 import * as kernel from '#kernel';
-import * as ontology from '#ontology';
 import * as runtime from '#runtime';
 import * as testing from '../../src/testing/check-domain/check-domain.ts';
 

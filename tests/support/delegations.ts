@@ -1,7 +1,7 @@
 /** One parent, `t`, whose `lead` may spend a hundred, and what tests do with its delegations. */
 import { expect } from 'vitest';
 import { type Writ, writId } from '#authority';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import type { LedgerStore } from '#ledger';
 import {
   type AssizeOptions,

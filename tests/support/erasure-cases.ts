@@ -1,5 +1,6 @@
 import { writId } from '#authority';
-import { canonicalize, hashText, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, hashText } from '#canon';
 import {
   type BlobRef,
   type BlobRow,
@@ -15,8 +16,8 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { Frontier, leafHash } from '#merkle';
+import { referencesOf } from '../../src/ledger/entry/references.ts';
 import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from '../../src/ledger/export/lines.ts';
-import { referencesOf } from '../../src/ledger/references.ts';
 import {
   ChainWriter,
   childMembers,

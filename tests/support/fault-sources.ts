@@ -1,4 +1,4 @@
-import { plotter, type Table } from 'assize/tables';
+import { plotter, type Table } from 'assize-experiments/tables';
 import { expect } from 'vitest';
 
 /** Where the tables of each experiment are from: tables and appendices of seed 003, and the sections that speak of what it has no table of. */

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Disk } from 'assize/tools/files';
+import type { Disk } from '#tools/files';
 import type { Steps } from './effects-stage.ts';
 
 // Folders that tools work in, and a disk whose process may end at any step.

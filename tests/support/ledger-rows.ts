@@ -1,5 +1,6 @@
 import { delegateWrit, issueWrit, type Writ, writId } from '#authority';
-import { addMicros, contentHash, generateKeys, hashText, type Json, type KeyPair } from '#canon';
+import type { Json } from '#base';
+import { addMicros, contentHash, generateKeys, hashText, type KeyPair } from '#canon';
 import {
   type BlobRef,
   type BlobRow,

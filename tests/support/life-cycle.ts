@@ -1,4 +1,5 @@
-import { canonicalize, copyJson, type Instant, type Json, WORLD_LIMITS } from 'assize/canon';
+import type { Json } from '#base';
+import { canonicalize, copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
   adjudicate,
@@ -8,7 +9,7 @@ import {
   type Escalated,
   KernelError,
   World,
-} from 'assize/kernel';
+} from '#kernel';
 
 /** What somebody may propose next, and when. */
 export interface Proposal {

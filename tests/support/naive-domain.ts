@@ -12,7 +12,7 @@ import {
   type SumInvariant,
   sum,
   unique,
-} from 'assize/kernel';
+} from '#kernel';
 
 /** What became of a call: the tool's own refusal, or what the whole policy says of the state it leads to. */
 export type Outcome<State> =

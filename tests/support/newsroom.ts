@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Agent, type ReplayRunOptions, type RunOptions, replayRun, runAgents } from '#agents';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { type Domain, defineDomain, each, escalate, invariant, pass, reject } from '#kernel';
 import { type Clock, createOracle, seededRandom } from '#oracle';
 import type { AssizeOptions } from '#runtime';

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { OPEN_END } from '../../src/memory/index.ts';
-import { migrations } from '../../src/stores/postgres/schema.ts';
-import { migrate } from '../../src/stores/sqlite/schema.ts';
+import { migrations } from '../../src/stores/postgres/schema/migrate.ts';
+import { migrate } from '../../src/stores/sqlite/schema/migrate.ts';
 import type { TestPostgres } from './postgres/index.ts';
 
 // Stores as programs of older versions left them: with the rows that a store of today has, as far as their tables have columns for them.

@@ -15,7 +15,7 @@ export class PlayedThread extends EventEmitter {
     this.#port = port1;
     port1.on('message', (message) => this.emit('message', message));
     port1.once('close', () => this.emit('exit', 0));
-    void import('../../src/stores/sqlite/writing-server.ts').then(({ serveWriting }) =>
+    void import('../../src/stores/sqlite/writer/writing-server.ts').then(({ serveWriting }) =>
       serveWriting(port2, workerData),
     );
   }

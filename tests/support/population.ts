@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Agent, AgentOracle } from '#agents';
 import type { Writ } from '#authority';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { digest } from './digest.ts';
 import { EVILS, type Evil, intentOf, type NaiveAction, naiveAction } from './generated-domain.ts';
 import { writFor } from './runtime.ts';

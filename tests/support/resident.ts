@@ -1,7 +1,8 @@
 /** A process that runs one command after another, as long as who started it is there; so the command is loaded once. */
 import { Writable } from 'node:stream';
+import { EXPERIMENTS } from '../../experiments/cli/program.ts';
 import { run } from '../../src/cli/program.ts';
-import type { CommandLine, Ended } from './command.ts';
+import { type CommandLine, type Ended, EXPERIMENTS_COMMAND } from './command.ts';
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -19,7 +20,7 @@ async function ended({ folder, env, args }: CommandLine): Promise<Ended> {
   const streams = { stdout: process.stdout, stderr: process.stderr };
   replace({ stdout: out.stream, stderr: err.stream });
   try {
-    const code = await run(args);
+    const code = args[0] === EXPERIMENTS_COMMAND ? await run(args.slice(1), EXPERIMENTS) : await run(args);
     return { code, out: out.text(), err: err.text() };
   } finally {
     replace(streams);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromiumPath } from 'assize/tools/browser';
+import { chromiumPath } from '#tools/browser';
 import { hasData } from '../data.ts';
 import { whyNoServer } from './postgres/binaries.ts';
 

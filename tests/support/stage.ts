@@ -10,7 +10,8 @@ import {
   type Trajectory,
   type Writ,
 } from 'assize';
-import { addMicros, type Instant, type Json } from 'assize/canon';
+import type { Json } from '#base';
+import { addMicros, type Instant } from '#canon';
 
 const START = '2026-01-01T09:00:00.000000Z';
 const MICROS_A_DAY = 86_400_000_000;

@@ -1,6 +1,6 @@
 import type { Domain } from '#kernel';
 import type { FromThread, ParallelOptions, Thread, ToThread } from '#runtime';
-import { Replicas } from '../../src/runtime/parallel/index.ts';
+import { Replicas } from '../../src/runtime/propose/parallel/index.ts';
 
 /** What becomes of a message to a thread of a test: how many turns its answer takes, or that it is the last one. */
 export type Fate = number | 'dies' | 'hangs';

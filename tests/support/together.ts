@@ -3,7 +3,14 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-const TESTS = ['src/**/*.test.ts', 'domains/**/*.test.ts', 'bench/**/*.test.ts', 'tests/**/*.test.ts'];
+const TESTS = [
+  'src/**/*.test.ts',
+  'ontology/**/*.test.ts',
+  'experiments/**/*.test.ts',
+  'domains/**/*.test.ts',
+  'bench/**/*.test.ts',
+  'tests/**/*.test.ts',
+];
 
 /** By which a file of tests says that it leaves something in its process for the next one, or puts something else in the place of a module. */
 export const LEAVES: readonly RegExp[] = [

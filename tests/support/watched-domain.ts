@@ -1,4 +1,4 @@
-import { type Domain, defineDomain, type Invariant } from 'assize/kernel';
+import { type Domain, defineDomain, type Invariant } from '#kernel';
 
 /** A domain of the same rules, in which those about members note of whom they judge one: the first key of its place. */
 export function watchedDomain({ declared }: Domain<any, any, any>): { domain: Domain; judged: Set<string> } {

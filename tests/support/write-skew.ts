@@ -1,5 +1,6 @@
-import { copyJson, type Instant, type Json, WORLD_LIMITS } from 'assize/canon';
-import { type Authority, adjudicate, candidateOf, compile, type Domain, World } from 'assize/kernel';
+import type { Json } from '#base';
+import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
+import { type Authority, adjudicate, candidateOf, compile, type Domain, World } from '#kernel';
 
 /** An agent: what it proposes, by nothing but its slice; undefined: nothing. */
 export interface SlicedAgent<Slice = any> {

@@ -3,11 +3,11 @@
  * under `@ts-expect-error` that compiles is an error, and tests/types/wrong.test.ts sees that each of them is one by itself.
  */
 import { type Assize, type Domain, defineDomain, escalate, type ProposalInput, pass, type Trajectory } from 'assize';
-import { udt } from 'assize/domains/udt';
-import { checkDomain } from 'assize/testing';
 import fc from 'fast-check';
 import { z } from 'zod';
+import { udt } from '#domains/udt';
 import type { Part } from '#kernel';
+import { checkDomain } from '#testing';
 
 const state = z.object({
   cap: z.number(),

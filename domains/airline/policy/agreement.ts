@@ -1,5 +1,5 @@
 /** Event rows and the benchmark's records say the same; without this, a rule over rows would bind nobody. */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import type { AirlineState, BagsRow, ItineraryRow, Reservation, Segment } from '../schema.ts';
 
 export function agreement({ each }: Rules<AirlineState>): Invariant<AirlineState>[] {

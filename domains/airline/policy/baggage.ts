@@ -1,5 +1,5 @@
 /** policy.md, Book flight (checked bag allowance) and Modify flight (change baggage). */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { freeBags } from '../allowance.ts';
 import type { AirlineState } from '../schema.ts';
 

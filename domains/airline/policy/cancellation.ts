@@ -1,5 +1,5 @@
 /** policy.md, Cancel flight. */
-import { escalate, type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { escalate, type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { hoursBetween } from '../est.ts';
 import type { AirlineState, Cancellation, Passenger, PaymentEntry } from '../schema.ts';
 import { SUPERVISOR } from './supervisor.ts';

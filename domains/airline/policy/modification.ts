@@ -1,5 +1,5 @@
 /** policy.md, Modify flight. */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import type { AirlineState, Segment } from '../schema.ts';
 import { routeFault, tripTypeFault } from '../trip.ts';
 

@@ -1,5 +1,5 @@
 /** policy.md, Refund: certificates as a gesture. Each rule asks more of the incidents that the ones before left. */
-import { escalate, type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { escalate, type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { amountDue, entitling, isEligible, isGround } from '../compensation.ts';
 import type { AirlineState } from '../schema.ts';
 import { SUPERVISOR } from './supervisor.ts';

@@ -1,4 +1,4 @@
-import type { Action } from 'assize/kernel';
+import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { BAG_PRICE, INSURANCE_PRICE } from '../prices.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Action } from 'assize/kernel';
+import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
 import { cabinInForce } from '../in-force.ts';
 import type { AirlineState, Cabin, Reservation, Segment, SoldSegment } from '../schema.ts';

@@ -1,4 +1,4 @@
-import type { Action } from 'assize/kernel';
+import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
 import type { AirlineState, Passenger } from '../schema.ts';
 import { passenger } from '../schema.ts';

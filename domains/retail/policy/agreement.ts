@@ -1,5 +1,5 @@
 /** Event rows and the benchmark's records say the same; without this, a rule over rows would bind nobody. */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { cents } from '../cents.ts';
 import type { Order, OrderEvent, OrderStatus, RetailState } from '../schema.ts';
 

@@ -1,5 +1,5 @@
 /** policy.md, Modify items, Return and Exchange delivered order: which items, and for what. */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import type { Options, OrderEvent, RetailState, Swap } from '../schema.ts';
 
 export function items({ each }: Rules<RetailState>): Invariant<RetailState>[] {

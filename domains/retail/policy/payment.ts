@@ -1,5 +1,5 @@
 /** policy.md: who pays what with what, and where refunds go. */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { cents } from '../cents.ts';
 import type { Order, OrderEvent, PaymentEntry, RetailState } from '../schema.ts';
 

@@ -1,5 +1,5 @@
 /** policy.md: which orders an action is for, and that some can be taken once. */
-import { type Invariant, pass, type Rules, reject } from 'assize/kernel';
+import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { isReason } from '../reasons.ts';
 import type { OrderEvent, OrderStatus, RetailState } from '../schema.ts';
 

@@ -1,4 +1,4 @@
-import { type Domain, defineDomain, type Invariant, type Rules } from 'assize/kernel';
+import { type Domain, defineDomain, type Invariant, type Rules } from 'assize/internal/kernel';
 import { policy } from '../policy.ts';
 import { type ProcessName, processes, roles } from '../roles.ts';
 import { type RetailState, retailState } from '../schema.ts';

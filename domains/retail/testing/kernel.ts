@@ -1,4 +1,4 @@
-import { type Authority, adjudicate, type Domain, type Ruling, World } from 'assize/kernel';
+import { type Authority, adjudicate, type Domain, type Ruling, World } from 'assize/internal/kernel';
 import type { RetailState } from '../schema.ts';
 import type { Call } from './data.ts';
 import { copyOf } from './naive-world.ts';

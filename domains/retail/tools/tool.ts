@@ -1,4 +1,4 @@
-import type { Action } from 'assize/kernel';
+import type { Action } from 'assize/internal/kernel';
 import type { z } from 'zod';
 import type { ProcessName } from '../roles.ts';
 import type { RetailState } from '../schema.ts';

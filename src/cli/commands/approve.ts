@@ -1,12 +1,19 @@
-import { isAssizeError, type Trajectory } from 'assize';
-import type { GivenAnswer } from 'assize/runtime';
 import type { Command } from 'commander';
-import { anchorsPath, readAnchors } from '../anchors.ts';
+import { isAssizeError } from '#base';
+import type { GivenAnswer, Trajectory } from '#runtime';
 import { CliError } from '../errors.ts';
-import { anchorsOption, domainOption, repeatable, toolsOption, waitOption, withSharedOptions } from '../options.ts';
-import { answersTo } from '../questions.ts';
-import { METHOD, type ResolvingOptions, resolvePending } from '../resolution.ts';
-import { inSession } from '../session.ts';
+import {
+  anchorsOption,
+  domainOption,
+  repeatable,
+  toolsOption,
+  waitOption,
+  withSharedOptions,
+} from '../files/options.ts';
+import { answersTo } from '../render/questions.ts';
+import { anchorsPath, readAnchors } from '../store/anchors.ts';
+import { inSession } from '../store/session.ts';
+import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
 interface Options extends ResolvingOptions {
   readonly override?: boolean;

@@ -1,11 +1,11 @@
-import { auditCheckpoints } from 'assize/runtime';
 import type { Command } from 'commander';
+import { auditCheckpoints } from '#runtime';
 import { CliError, EXIT } from '../errors.ts';
-import { logKeyOption, readKnownLog, readText } from '../log-files.ts';
-import { withSharedOptions } from '../options.ts';
-import { green, line, red } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { logKeyOption, readKnownLog, readText } from '../store/log-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
+import { green, line, red } from '../terminal/printable.ts';
 
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];

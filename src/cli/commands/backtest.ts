@@ -1,15 +1,17 @@
-import type { Domain, Policy, Store } from 'assize';
-import { backtestStore, domainToRun } from 'assize/runtime';
 import { type Command, Option } from 'commander';
-import { backtestSum, printBacktest } from '../backtest-text.ts';
-import { domainsFor } from '../deep.ts';
-import { domainsNamed } from '../domains.ts';
-import { entryAt, headOf, readable } from '../entries.ts';
+import type { Policy } from '#authority';
+import type { Domain } from '#kernel';
+import { backtestStore, domainToRun } from '#runtime';
+import type { Store } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
-import { positive, withSharedOptions } from '../options.ts';
-import { type PolicyFiles, policyFrom } from '../policies.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
+import { positive, withSharedOptions } from '../files/options.ts';
+import { backtestSum, printBacktest } from '../render/backtest-text.ts';
+import { domainsFor } from '../render/deep-replay-text.ts';
+import { domainsNamed } from '../store/domains.ts';
+import { entryAt, headOf, readable } from '../store/entries.ts';
+import { type PolicyFiles, policyFrom } from '../store/policies.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions, PolicyFiles {
   readonly domain: readonly string[];

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { CliError } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
 
 /** Beside the sources; the published package comes without it. */
 const SCRIPT = join(import.meta.dirname, '../../../bench/run.ts');

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { shortId } from '../entries.ts';
 import { EXIT } from '../errors.ts';
-import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../options.ts';
-import { POINT_HELP, placeIn, pointOf } from '../points.ts';
-import { line } from '../printable.ts';
-import { openAssize } from '../runtime.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
+import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
+import { shortId } from '../store/entries.ts';
+import { openAssize } from '../store/runtime.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly note: string;

@@ -1,11 +1,11 @@
-import { fileSink, httpWitness, makeCheckpoint, type Witness } from 'assize/runtime';
-import { checkpointFile } from 'assize/stores';
 import type { Command } from 'commander';
+import { fileSink, httpWitness, makeCheckpoint, type Witness } from '#runtime';
+import { checkpointFile } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
-import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../log-files.ts';
-import { withSharedOptions } from '../options.ts';
-import { line, printable } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../store/log-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { line, printable } from '../terminal/printable.ts';
 
 interface CheckpointOptions extends SharedOptions {
   readonly key?: string;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { DEMO_STORE, runDemo } from '../demo.ts';
 import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
-import { Printable } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { Printable } from '../terminal/printable.ts';
+import { DEMO_STORE, runDemo } from './demo-story.ts';
 
 export function demo(program: Command): void {
   withSharedOptions(

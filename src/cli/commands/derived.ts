@@ -1,13 +1,13 @@
-import type { DerivedEntry } from 'assize/runtime';
 import type { Command } from 'commander';
-import { findEntry, shortId } from '../entries.ts';
+import type { DerivedEntry } from '#runtime';
 import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
-import type { Output } from '../output.ts';
-import { bold, dim, line } from '../printable.ts';
-import { readingAssize } from '../runtime.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { shortTime } from '../summary.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { shortTime } from '../render/summary.ts';
+import { findEntry, shortId } from '../store/entries.ts';
+import { readingAssize } from '../store/runtime.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line } from '../terminal/printable.ts';
 
 export function derived(program: Command): void {
   withSharedOptions(

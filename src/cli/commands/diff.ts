@@ -1,17 +1,18 @@
-import { type EntryRow, Replayer, type Store } from 'assize';
-import type { Json } from 'assize/canon';
-import type { Patch } from 'assize/ledger';
 import type { Command } from 'commander';
-import { type Both, type PlacedSummary, printDiff } from '../diff-text.ts';
-import { pages } from '../entries.ts';
+import type { Json } from '#base';
+import type { Patch } from '#ledger';
+import { type EntryRow, Replayer } from '#ledger';
+import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
-import { difference } from '../json-diff.ts';
-import { type Parting, partingOf, type Span } from '../lineage.ts';
-import { withSharedOptions } from '../options.ts';
-import { POINT_HELP, pointOf } from '../points.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { summaryOf } from '../summary.ts';
-import { watchedStore } from '../watched-store.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { POINT_HELP, pointOf } from '../input/points.ts';
+import { type Both, type PlacedSummary, printDiff } from '../render/diff-text.ts';
+import { difference } from '../render/json-diff.ts';
+import { type Parting, partingOf, type Span } from '../render/lineage.ts';
+import { summaryOf } from '../render/summary.ts';
+import { pages } from '../store/entries.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
 
 export function diff(program: Command): void {
   withSharedOptions(

@@ -1,13 +1,13 @@
-import type { Domain } from 'assize';
-import { type ActionSpec, type Pattern, patternText } from 'assize/kernel';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { loadDomains } from '../domains.ts';
+import type { Domain } from '#kernel';
+import { type ActionSpec, type Pattern, patternText } from '#kernel';
 import { CliError, EXIT } from '../errors.ts';
-import { domainOption, type OpeningOptions, withSharedOptions } from '../options.ts';
-import type { Output } from '../output.ts';
-import { bold, dim, line } from '../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
+import { loadDomains } from '../store/domains.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line } from '../terminal/printable.ts';
 
 type Options = SharedOptions & Pick<OpeningOptions, 'domain'>;
 

@@ -1,16 +1,11 @@
-import { Assize, type AssizeError, type AssizeOptions, isAssizeError, type Store } from 'assize';
-import { generateKeys } from 'assize/canon';
-import { type Decision, isLeft } from 'assize/effects';
-import type { EffectTransaction, ResolvedEffect } from 'assize/runtime';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readAnchors } from '../anchors.ts';
-import { counted } from '../counted.ts';
-import { loadDomains } from '../domains.ts';
-import { described, hasEnded, keptOf, printTransactions, printWaiting, waitingProposals } from '../effects-text.ts';
-import { headOf } from '../entries.ts';
+import { type AssizeError, isAssizeError } from '#base';
+import { generateKeys } from '#canon';
+import { type Decision, isLeft } from '#effects';
+import type { EffectTransaction, ResolvedEffect } from '#runtime';
+import { Assize, type AssizeOptions } from '#runtime';
+import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
-import { Interrupted } from '../interrupt.ts';
-import { type Given, type Lacking, lackingIn, printLacking } from '../lacking.ts';
 import {
   anchorsOption,
   count,
@@ -20,11 +15,25 @@ import {
   toolsOption,
   waitOption,
   withSharedOptions,
-} from '../options.ts';
-import type { Output } from '../output.ts';
-import { dim, green, line, yellow } from '../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { loadTools, sayingWaits, untilStopped, whenFree } from '../tools.ts';
+} from '../files/options.ts';
+import {
+  described,
+  hasEnded,
+  keptOf,
+  printTransactions,
+  printWaiting,
+  waitingProposals,
+} from '../render/effects-text.ts';
+import { type Given, type Lacking, lackingIn, printLacking } from '../render/missing-tools.ts';
+import { readAnchors } from '../store/anchors.ts';
+import { loadDomains } from '../store/domains.ts';
+import { headOf } from '../store/entries.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { loadTools, sayingWaits, untilStopped, whenFree } from '../store/tools.ts';
+import { counted } from '../terminal/counted.ts';
+import { Interrupted } from '../terminal/interrupt.ts';
+import type { Output } from '../terminal/output.ts';
+import { dim, green, line, yellow } from '../terminal/printable.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;

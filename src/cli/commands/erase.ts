@@ -1,10 +1,10 @@
-import { parsePointer } from 'assize/canon';
 import { type Command, Option } from 'commander';
-import { findEntry } from '../entries.ts';
-import { type ErasingOptions, erasedIn, type Wanted, wholeBelief, withErasing } from '../erasing.ts';
+import { parsePointer } from '#canon';
 import { CliError } from '../errors.ts';
-import { positive, repeatable, withSharedOptions } from '../options.ts';
-import { inSession } from '../session.ts';
+import { positive, repeatable, withSharedOptions } from '../files/options.ts';
+import { findEntry } from '../store/entries.ts';
+import { inSession } from '../store/session.ts';
+import { type ErasingOptions, erasedIn, type Wanted, wholeBelief, withErasing } from './erasing.ts';
 
 interface Options extends ErasingOptions {
   readonly at: readonly string[];

@@ -1,11 +1,12 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { isAssizeError, type Store } from 'assize';
-import { exportLines, integrateLog } from 'assize/ledger';
 import type { Command } from 'commander';
+import { isAssizeError } from '#base';
+import { exportLines, integrateLog } from '#ledger';
+import type { Store } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
-import { unwritable } from '../file-faults.ts';
-import { positive, withSharedOptions } from '../options.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { unwritable } from '../files/file-faults.ts';
+import { positive, withSharedOptions } from '../files/options.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 
 interface ExportOptions extends SharedOptions {
   readonly out?: string;

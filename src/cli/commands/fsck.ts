@@ -1,12 +1,12 @@
-import { fsck as check, type NotCompared, readCheckpoint } from 'assize/runtime';
 import type { Command } from 'commander';
-import { counted } from '../counted.ts';
+import { fsck as check, type NotCompared, readCheckpoint } from '#runtime';
 import { EXIT } from '../errors.ts';
-import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../log-files.ts';
-import { withSharedOptions } from '../options.ts';
-import { green, line, type Printable, red, yellow } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
+import { counted } from '../terminal/counted.ts';
+import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 interface FsckOptions extends SharedOptions {
   readonly checkpoint?: string;

@@ -1,15 +1,16 @@
 import { createReadStream, openSync } from 'node:fs';
-import { isAssizeError, type Store, verifyStore } from 'assize';
-import { importLines, readExport, splitLines } from 'assize/ledger';
-import { checkMemory, madeElsewhere, type RebuiltMemory, rebuildMemory } from 'assize/runtime';
 import type { Command } from 'commander';
-import { counted } from '../counted.ts';
+import { isAssizeError } from '#base';
+import { importLines, readExport, splitLines } from '#ledger';
+import { checkMemory, madeElsewhere, type RebuiltMemory, rebuildMemory, verifyStore } from '#runtime';
+import type { Store } from '#stores';
 import { EXIT, note } from '../errors.ts';
-import { isSystemFault, unreadable } from '../file-faults.ts';
-import { areIncomplete, areKnownIncomplete } from '../incomplete-facts.ts';
-import { withSharedOptions } from '../options.ts';
-import { green, line, red } from '../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { isSystemFault, unreadable } from '../files/file-faults.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { counted } from '../terminal/counted.ts';
+import { green, line, red } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly erase?: boolean;

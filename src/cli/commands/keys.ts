@@ -1,11 +1,11 @@
-import { generateKeys } from 'assize/canon';
-import { formatVerifierKey, type KeyUse, signerKey } from 'assize/merkle';
 import { type Command, Option } from 'commander';
+import { generateKeys } from '#canon';
+import { formatVerifierKey, type KeyUse, signerKey } from '#merkle';
 import { CliError, EXIT } from '../errors.ts';
-import { fileBeside, readVerifierKey, writeKeys } from '../log-files.ts';
-import { withSharedOptions } from '../options.ts';
-import { line } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { fileBeside, readVerifierKey, writeKeys } from '../store/log-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { line } from '../terminal/printable.ts';
 
 interface NewOptions extends SharedOptions {
   readonly for: 'log' | 'witness';

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import { type Conclusions, conclusionsOf, type DelegationStep } from '../delegations.ts';
-import { entryAt, headOf, pages, readable, shortId } from '../entries.ts';
 import { EXIT } from '../errors.ts';
-import { count, positive, withSharedOptions } from '../options.ts';
-import type { Column } from '../output.ts';
-import { dim, green, line, red, type Value, yellow } from '../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { type Summary, shortTime, summaryOf } from '../summary.ts';
+import { count, positive, withSharedOptions } from '../files/options.ts';
+import { type Summary, shortTime, summaryOf } from '../render/summary.ts';
+import { type Conclusions, conclusionsOf, type DelegationStep } from '../store/delegations.ts';
+import { entryAt, headOf, pages, readable, shortId } from '../store/entries.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import type { Column } from '../terminal/output.ts';
+import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly from: number;

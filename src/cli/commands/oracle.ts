@@ -1,12 +1,12 @@
-import { type Attempt, attemptsOf } from 'assize/oracle';
 import type { Command } from 'commander';
-import { shortId } from '../entries.ts';
+import { type Attempt, attemptsOf } from '#oracle';
 import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
-import { bold, line } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { shortJson } from '../short-json.ts';
-import { shortTime } from '../summary.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { shortTime } from '../render/summary.ts';
+import { shortId } from '../store/entries.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { bold, line } from '../terminal/printable.ts';
+import { shortJson } from '../terminal/short-json.ts';
 
 /** Characters of an answer that are shown: ids stand whole. */
 const ANSWER_MAX = 200;

@@ -1,18 +1,18 @@
-import { type EntryRow, Replayer, type Store } from 'assize';
-import type { Json } from 'assize/canon';
-import { approvalsOf, isEffectPending, type PendingPayload, waitingEffectOf } from 'assize/ledger';
 import type { Command } from 'commander';
-import { soFar } from '../approvals-text.ts';
-import { headOf, shortId } from '../entries.ts';
+import type { Json } from '#base';
+import { approvalsOf, type EntryRow, isEffectPending, type PendingPayload, Replayer, waitingEffectOf } from '#ledger';
+import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
-import { dim, line } from '../printable.ts';
-import { printEffect, printProposal } from '../proposal-text.ts';
-import { printQuestions, type Questions, questionsIn } from '../questions.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { shortTime } from '../summary.ts';
-import { toolCalls } from '../tool-calls.ts';
-import { watchedStore } from '../watched-store.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { soFar } from '../render/approvals-text.ts';
+import { printEffect, printProposal } from '../render/proposal-text.ts';
+import { printQuestions, type Questions, questionsIn } from '../render/questions.ts';
+import { shortTime } from '../render/summary.ts';
+import { toolCalls } from '../render/tool-calls.ts';
+import { headOf, shortId } from '../store/entries.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
+import { dim, line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly channel?: string;

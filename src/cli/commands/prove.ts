@@ -1,15 +1,15 @@
-import type { LedgerStore } from 'assize';
-import { checkRow } from 'assize/ledger';
-import { verifyProofFile } from 'assize/merkle';
-import { proveEntry } from 'assize/runtime';
 import type { Command } from 'commander';
-import { findEntry, shortId } from '../entries.ts';
+import type { LedgerStore } from '#ledger';
+import { checkRow } from '#ledger';
+import { verifyProofFile } from '#merkle';
+import { proveEntry } from '#runtime';
 import { CliError, EXIT } from '../errors.ts';
-import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../log-files.ts';
-import { withSharedOptions } from '../options.ts';
-import { green, line, red } from '../printable.ts';
-import { replaceFile } from '../replaced-file.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { replaceFile } from '../files/replace-file.ts';
+import { findEntry, shortId } from '../store/entries.ts';
+import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../store/log-files.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { green, line, red } from '../terminal/printable.ts';
 
 interface ProveOptions extends SharedOptions {
   readonly logKey?: string;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { anchorsOption, domainOption, withSharedOptions } from '../options.ts';
-import { METHOD, type ResolvingOptions, resolvePending } from '../resolution.ts';
-import { inSession } from '../session.ts';
+import { anchorsOption, domainOption, withSharedOptions } from '../files/options.ts';
+import { inSession } from '../store/session.ts';
+import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
 interface Options extends ResolvingOptions {
   readonly reason: string;

@@ -1,16 +1,16 @@
-import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from 'assize';
-import type { Fault, Payload } from 'assize/ledger';
 import type { Command } from 'commander';
-import { blobsOf, blobValue, type NamedBlob } from '../blobs.ts';
-import { conclusionsOf, type DelegationStep, stepOf } from '../delegations.ts';
-import { findEntry } from '../entries.ts';
+import type { Fault, Payload } from '#ledger';
+import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from '#ledger';
 import { EXIT } from '../errors.ts';
-import { answersOf, type NamedAnswer } from '../observed.ts';
-import { withSharedOptions } from '../options.ts';
-import type { Output } from '../output.ts';
-import { pointOf } from '../points.ts';
-import { bold, dim, line, red, yellow } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { pointOf } from '../input/points.ts';
+import { blobsOf, blobValue, type NamedBlob } from '../store/blobs.ts';
+import { conclusionsOf, type DelegationStep, stepOf } from '../store/delegations.ts';
+import { findEntry } from '../store/entries.ts';
+import { answersOf, type NamedAnswer } from '../store/observed.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly blobs?: boolean;

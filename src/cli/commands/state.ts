@@ -1,15 +1,16 @@
-import { Replayer } from 'assize';
-import { type Json, parsePointer } from 'assize/canon';
 import type { Command } from 'commander';
+import type { Json } from '#base';
+import { parsePointer } from '#canon';
+import { Replayer } from '#ledger';
 import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../options.ts';
-import { isLong, outlineOf } from '../outline.ts';
-import type { Output } from '../output.ts';
-import { valueAt } from '../place.ts';
-import { POINT_HELP, placeIn, pointOf } from '../points.ts';
-import { dim, line } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { valueAt } from '../input/json-pointer.ts';
+import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
+import { isLong, outlineOf } from '../terminal/outline.ts';
+import type { Output } from '../terminal/output.ts';
+import { dim, line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly at?: string;

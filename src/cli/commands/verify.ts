@@ -1,14 +1,23 @@
-import { type Store, type VerifyReport, verifyStore } from 'assize';
 import type { Command } from 'commander';
-import { counted } from '../counted.ts';
-import { type DeepOptions, domainsFor, isSound, printDeeply, replayDeeply, requireDomains } from '../deep.ts';
-import { headOf, shortId } from '../entries.ts';
+import type { VerifyReport } from '#ledger';
+import { verifyStore } from '#runtime';
+import type { Store } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
-import { domainOption, withSharedOptions } from '../options.ts';
-import type { Output } from '../output.ts';
-import { green, line, red, yellow } from '../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../session.ts';
-import { watchedStore } from '../watched-store.ts';
+import { domainOption, withSharedOptions } from '../files/options.ts';
+import {
+  type DeepOptions,
+  domainsFor,
+  isSound,
+  printDeeply,
+  replayDeeply,
+  requireDomains,
+} from '../render/deep-replay-text.ts';
+import { headOf, shortId } from '../store/entries.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { watchedStore } from '../store/watched-store.ts';
+import { counted } from '../terminal/counted.ts';
+import type { Output } from '../terminal/output.ts';
+import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, DeepOptions {
   readonly deep?: boolean;

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { formatVerifierKey, parseSignerKey } from 'assize/merkle';
-import { WitnessFile, witnessServer } from 'assize/witness';
 import type { Command } from 'commander';
+import { formatVerifierKey, parseSignerKey } from '#merkle';
+import { WitnessFile, witnessServer } from '#witness';
 import { CliError, EXIT, note } from '../errors.ts';
-import { readText, readVerifierKey } from '../log-files.ts';
-import { withSharedOptions } from '../options.ts';
-import { line } from '../printable.ts';
-import { inSession, type SharedOptions } from '../session.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { readText, readVerifierKey } from '../store/log-files.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import { line } from '../terminal/printable.ts';
 
 interface WitnessOptions extends SharedOptions {
   readonly key: string;

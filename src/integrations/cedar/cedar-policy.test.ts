@@ -1,5 +1,5 @@
-import type { PolicyDecision, PolicyQuery } from 'assize/authority';
 import { describe, expect, test } from 'vitest';
+import type { PolicyDecision, PolicyQuery } from '#authority';
 import { policyOf } from './cedar-policy.ts';
 import { type CedarEngine, loadEngine } from './engine.ts';
 import { CedarError, cedarPolicy } from './index.ts';

@@ -1,5 +1,6 @@
-import type { Policy, PolicyDecision, PolicyQuery, Verdict } from 'assize/authority';
-import { contentHash, copyJson, form, isAssizeError, type Json, requireForm } from 'assize/canon';
+import type { Policy, PolicyDecision, PolicyQuery, Verdict } from '#authority';
+import { form, isAssizeError, type Json, requireForm } from '#base';
+import { contentHash, copyJson } from '#canon';
 import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
 import { CedarError, refused } from './errors.ts';
 import { PROJECTION, requestOf } from './projection.ts';

@@ -1,4 +1,4 @@
-import { AssizeError } from 'assize/canon';
+import { AssizeError } from '#base';
 
 export type CedarErrorCode =
   /** The package `@cedar-policy/cedar-wasm`, an optional peer, is not installed. */

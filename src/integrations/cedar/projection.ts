@@ -1,5 +1,6 @@
-import type { PolicyQuery } from 'assize/authority';
-import { type Json, toPointer } from 'assize/canon';
+import type { PolicyQuery } from '#authority';
+import type { Json } from '#base';
+import { toPointer } from '#canon';
 import type { CedarRequest, CedarValue } from './engine.ts';
 import { type Argument, type Attribute, type Kind, kindText, type ReadSchema, type Shown } from './read-schema.ts';
 

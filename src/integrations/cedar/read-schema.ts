@@ -1,4 +1,5 @@
-import { type Json, parsePointer } from 'assize/canon';
+import type { Json } from '#base';
+import { parsePointer } from '#canon';
 import type { CedarEngine } from './engine.ts';
 import { sayingOf } from './engine.ts';
 import { refused } from './errors.ts';

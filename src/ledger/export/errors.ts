@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 export type ExportErrorCode =
   /** A line is not what an export has there; or what is to be exported has lost an entry. */

@@ -1,9 +1,9 @@
-import { form, requireForm } from '#canon';
-import type { CommitPayload, Entry, EntryRow, Hash } from '../entry.ts';
-import { answersErasedBy, isErasure, loggedErasedBy } from '../erasure.ts';
-import { isFactStore } from '../facts.ts';
-import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../store.ts';
-import { Values } from '../values.ts';
+import { form, requireForm } from '#base';
+import type { CommitPayload, Entry, EntryRow, Hash } from '../entry/entry.ts';
+import { answersErasedBy, isErasure, loggedErasedBy } from '../entry/erasure.ts';
+import { isFactStore } from '../entry/fact-rows.ts';
+import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../ports/ledger-store.ts';
+import { Values } from '../replay/values.ts';
 import { ExportError } from './errors.ts';
 import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';

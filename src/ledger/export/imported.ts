@@ -1,8 +1,9 @@
-import { form, hashText, requireForm } from '#canon';
-import type { Hash, Payload } from '../entry.ts';
-import { isErasure } from '../erasure.ts';
-import { isOfEffects } from '../settlement.ts';
-import type { BlobRow, LedgerStore } from '../store.ts';
+import { form, requireForm } from '#base';
+import { hashText } from '#canon';
+import type { Hash, Payload } from '../entry/entry.ts';
+import { isErasure } from '../entry/erasure.ts';
+import { isOfEffects } from '../entry/settlement.ts';
+import type { BlobRow, LedgerStore } from '../ports/ledger-store.ts';
 
 // An entry is the same wherever it stands, so that it can't say where it was made. Its effects are in the effect log of that store alone: what
 // came by import is marked, by a blob that no entry refers to, written in one transaction with it. No export has marks.

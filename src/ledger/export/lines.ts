@@ -1,8 +1,9 @@
-import { type CanonLimits, DEFAULT_LIMITS, isAssizeError, type Json, parseCanonical, WORLD_LIMITS } from '#canon';
-import type { EntryRow, Hash } from '../entry.ts';
-import { isHash } from '../is-hash.ts';
-import { isPayload } from '../shape.ts';
-import type { BlobRow, ErasedRow } from '../store.ts';
+import { isAssizeError, type Json } from '#base';
+import { type CanonLimits, DEFAULT_LIMITS, parseCanonical, WORLD_LIMITS } from '#canon';
+import type { EntryRow, Hash } from '../entry/entry.ts';
+import { isHash } from '../entry/is-hash.ts';
+import { isPayload } from '../entry/shape.ts';
+import type { BlobRow, ErasedRow } from '../ports/ledger-store.ts';
 
 /**
  * An export is JSON Lines: one canonical JSON object a line, each ended by a newline. First the header, then entries in the

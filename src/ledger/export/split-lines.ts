@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { ExportError } from './errors.ts';
 import { LINE_BYTES_MAX } from './lines.ts';
 

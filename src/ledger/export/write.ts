@@ -1,10 +1,11 @@
-import { form, isAssizeError, readCanonical, requireForm } from '#canon';
+import { form, isAssizeError, requireForm } from '#base';
+import { readCanonical } from '#canon';
 import { Frontier, leafHash } from '#merkle';
-import type { EntryRow, Hash, Payload } from '../entry.ts';
-import { readRow } from '../entry-text.ts';
+import type { EntryRow, Hash, Payload } from '../entry/entry.ts';
+import { readRow } from '../entry/entry-text.ts';
+import { referencesOf, writParent, writsNamedBy } from '../entry/references.ts';
 import { LedgerFault } from '../errors.ts';
-import { referencesOf, writParent, writsNamedBy } from '../references.ts';
-import type { LedgerStore, LogStore } from '../store.ts';
+import type { LedgerStore, LogStore } from '../ports/ledger-store.ts';
 import { ExportError } from './errors.ts';
 import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from './lines.ts';
 

@@ -1,6 +1,6 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { rootAt } from '#merkle';
-import type { LogStore } from '../store.ts';
+import type { LogStore } from '../ports/ledger-store.ts';
 import { askNodes } from './nodes.ts';
 
 /** A size of the log and its root. */

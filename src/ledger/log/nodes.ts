@@ -1,5 +1,5 @@
 import { type NodeReader, nodeHash } from '#merkle';
-import type { LogStore } from '../store.ts';
+import type { LogStore } from '../ports/ledger-store.ts';
 
 /**
  * Answers a question about the tree, whose functions read at once, from a store that answers later: the question is asked

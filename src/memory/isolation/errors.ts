@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 /**
  * - `bad_level`: what is no isolation level; evidence `{problem}`.

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { IsolationError } from './errors.ts';
 
 /** The chain of §2.2, weakest first: read committed, snapshot isolation, serializable. */

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { requireStrategy, type Strategy } from '../strategy.ts';
 import { join, type Level, level, TABLES } from './level.ts';
 

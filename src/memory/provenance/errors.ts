@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 
 /**
  * - `bad_token`: what is no name of a write event or of trust; evidence `{text, problem}`.

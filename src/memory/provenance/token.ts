@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { ProvenanceError } from './errors.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 
 /** How much it counts that a word stands there again, and how much that a text is long. */
 const K1 = 1.2;

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
 import { lettersOf, WORDS_MAX, wordsOf } from './words.ts';

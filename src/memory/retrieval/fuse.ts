@@ -1,4 +1,4 @@
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { rounded } from './bm25.ts';
 
 /** How little it matters where in a list something stands (Cormack, Clarke and Büttcher 2009). */

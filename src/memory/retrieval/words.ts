@@ -1,4 +1,4 @@
-import { form, RecentMap, requireForm } from '#canon';
+import { form, RecentMap, requireForm } from '#base';
 import { normalForm } from '../normal-form.ts';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';

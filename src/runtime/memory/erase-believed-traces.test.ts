@@ -24,8 +24,8 @@ import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-he
 import { faultAt } from '../../testing/faults.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
 import { type Trajectory, verifyStore } from '../index.ts';
-import { rowOf } from './believe.ts';
-import { checkMemory } from './check.ts';
+import { checkMemory } from './maintain/check.ts';
+import { rowOf } from './plan/plan-beliefs.ts';
 
 onEveryStore((stores) => {
   const near = nearBy(stores);

@@ -3,14 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { isErased } from '#kernel';
 import { type EntryRow, type ErasureArgs, exportLines, integrateLog, Replayer, type SnapshotRow } from '#ledger';
 import { openStore, type Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { scales } from '../../../tests/support/scales.ts';
 import { committed } from '../../../tests/support/told-of-her.ts';
-import { foldTrajectory } from '../fold-trajectory.ts';
 import {
   type Assize,
   deepReplay,
@@ -21,7 +20,8 @@ import {
   type Trajectory,
   verifyStore,
 } from '../index.ts';
-import { snapshotOf } from '../snapshots/snapshot.ts';
+import { foldTrajectory } from '../writer/fold.ts';
+import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-erase-written-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

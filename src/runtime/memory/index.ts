@@ -2,19 +2,16 @@
  * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
  * with their commit.
  */
-export { type Asked, Beliefs, type Believed, requireBeliefs, type Sayer } from './believe.ts';
+
+export { type BelievedPlace, BelievedSearch, type Sought } from '../erase/find-in-memory.ts';
 export {
   type CheckMemoryOptions,
   checkMemory,
   type FactDifference,
   type MemoryReport,
   type UnreadPartition,
-} from './check.ts';
-export { type DerivedEntry, derivedFrom } from './derived.ts';
-export { type BelievedPlace, BelievedSearch, type Sought } from './find-believed.ts';
-export { type LosingPartition, losingPartitions } from './forgotten.ts';
-export type { Judge } from './judge.ts';
-export { Lines } from './line.ts';
+} from './maintain/check.ts';
+export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './maintain/rebuild.ts';
 export {
   type AssertInput,
   type ChangeInput,
@@ -26,7 +23,9 @@ export {
   type RetractInput,
   type SayingOptions,
 } from './memory.ts';
-export { NotRead } from './partitions.ts';
+export { type LosingPartition, losingPartitions } from './plan/close-erased.ts';
+export { NotRead } from './plan/partition-cache.ts';
+export { type Asked, Beliefs, type Believed, requireBeliefs, type Sayer } from './plan/plan-beliefs.ts';
 export {
   type AskedFor,
   type AskedQuestion,
@@ -34,7 +33,9 @@ export {
   type GivenAnswer,
   readQuestions,
   requestsPutUp,
-} from './questions.ts';
-export type { RankedBy, Score } from './ranked.ts';
-export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './rebuild.ts';
-export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './view.ts';
+} from './plan/questions.ts';
+export type { Judge } from './plan/votes.ts';
+export { type DerivedEntry, derivedFrom } from './recall/derived.ts';
+export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './recall/recall.ts';
+export type { RankedBy, Score } from './recall/search.ts';
+export { Lines } from './visible/visibility.ts';

@@ -1,14 +1,14 @@
 import type { Writ } from '#authority';
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
 import type { Hash } from '#ledger';
-import type { ErasureInput, ErasureRuling } from '../erase.ts';
-import type { ObservationInput, ProposalInput } from '../intent.ts';
-import type { Ruling } from '../ruling.ts';
-import type { WritChain } from '../writs.ts';
-import type { BelievedPlace } from './find-believed.ts';
-import { type Declaring, sayable } from './sayable.ts';
-import { type MemorySurroundings, MemoryView } from './view.ts';
+import type { WritChain } from '../authority/writs.ts';
+import type { ErasureInput, ErasureRuling } from '../erase/erase.ts';
+import type { BelievedPlace } from '../erase/find-in-memory.ts';
+import type { ObservationInput, ProposalInput } from '../records/intent.ts';
+import type { Ruling } from '../records/ruling.ts';
+import { type Declaring, sayable } from './plan/validate.ts';
+import { type MemorySurroundings, MemoryView } from './recall/recall.ts';
 
 /** Where something is remembered, and by whose authority. */
 export interface MemoryOptions {

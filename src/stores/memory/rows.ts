@@ -22,9 +22,9 @@ import type {
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow } from '#oracle';
-import { COMMITTED, type Reads } from '../access.ts';
 import type { EffectChange } from '../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
+import { COMMITTED, type Reads } from '../native-port.ts';
 import { MemoryEffects } from './effects.ts';
 import { MemoryFacts } from './facts.ts';
 

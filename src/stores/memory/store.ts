@@ -1,9 +1,9 @@
-import { madeHere } from '#canon';
+import { madeHere } from '#base';
 import type { SharedEffectStore } from '#ledger';
-import type { Writes } from '../access.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { StoreError } from '../errors.ts';
 import { checkSharing } from '../input.ts';
+import type { Writes } from '../native-port.ts';
 import { rebuild } from '../rebuild.ts';
 import { Members } from './members.ts';
 import { Rows } from './rows.ts';

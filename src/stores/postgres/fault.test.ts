@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { openPostgres, type PostgresOptions, type PostgresStore } from './index.ts';

@@ -3,6 +3,7 @@
 // folder has one file an operation, as sqlite/ has. The driver is the package `pg`, loaded when a store is opened.
 export type { Followable, News } from '../follow.ts';
 export type { Durability, OpenMode, Scrubbing } from '../options.ts';
+export { DEFAULT_SCHEMA } from './connection/connection-url.ts';
 export {
   CONNECT_ATTEMPTS,
   CONNECT_TIMEOUT_MS,
@@ -12,5 +13,4 @@ export {
   READERS,
   STATEMENT_TIMEOUT_MS,
 } from './open.ts';
-export { DEFAULT_SCHEMA } from './place.ts';
 export { PostgresStore } from './store.ts';

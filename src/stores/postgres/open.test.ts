@@ -8,7 +8,7 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.t
 import { openStore } from '../index.ts';
 import type { OpenMode } from '../options.ts';
 import { openPostgres, PostgresStore } from './index.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { SCHEMA_VERSION } from './schema/migrate.ts';
 
 const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 
@@ -335,8 +335,8 @@ withPostgres('opening', (postgres) => {
           asked += 1;
           throw Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' });
         } });
-        const { openStore } = await import('assize/stores');
-        await import('assize/stores/postgres');
+        const { openStore } = await import('#stores');
+        await import('#stores/postgres');
         await (await openStore('memory:')).close();
         const before = asked;
         const error = await openStore('postgres://u:secret@localhost/x').catch((thrown) => thrown);
@@ -352,7 +352,7 @@ withPostgres('opening', (postgres) => {
 
     test('an open store that nothing waits for does not keep its process', () => {
       const script = `
-        const { openStore } = await import('assize/stores');
+        const { openStore } = await import('#stores');
         const { batchOf, entryAfter } = await import(process.argv[1]);
         const store = await openStore(process.argv[2]);
         await store.follow(() => undefined);

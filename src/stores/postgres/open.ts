@@ -1,6 +1,6 @@
-import { isAssizeError, requireForm } from '#canon';
+import { isAssizeError, requireForm } from '#base';
 import { StoreError } from '../errors.ts';
-import { POSTGRES_OPTIONS } from '../forms.ts';
+import { POSTGRES_OPTIONS } from '../option-names.ts';
 import {
   checkChoices,
   checkScrubbing,
@@ -9,17 +9,17 @@ import {
   type Scrubbing,
   TURN_WAIT_MS,
 } from '../options.ts';
-import { loadDriver } from './driver.ts';
+import { badUrl, readUrl } from './connection/connection-url.ts';
+import { loadDriver } from './connection/driver.ts';
+import { Readers } from './connection/readers.ts';
+import { newClient, Session, type SessionOptions } from './connection/session.ts';
+import { TENURE_WAIT_MS, Tenures } from './effects/tenure.ts';
 import { storeError } from './errors.ts';
-import { badUrl, readUrl } from './place.ts';
-import { Readers } from './readers.ts';
-import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
-import { REWRITE_TIMEOUT_MS } from './scrub.ts';
-import { newClient, Session, type SessionOptions } from './session.ts';
+import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { PostgresStore } from './store.ts';
-import { TENURE_WAIT_MS, Tenures } from './tenure.ts';
-import { TURNS_MAX, Turns } from './turns.ts';
-import { Writer } from './writer.ts';
+import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
+import { TURNS_MAX, Turns } from './writer/write-turns.ts';
+import { Writer } from './writer/writer.ts';
 
 export interface PostgresOptions {
   /**

@@ -1,14 +1,13 @@
-import type { Reads } from '../access.ts';
 import type { FactAnswers } from '../moment.ts';
-import { prepareBlob, prepareErasedBy } from './blob.ts';
+import type { Reads } from '../native-port.ts';
+import type { Asking } from './connection/readers.ts';
 import {
   prepareEffectKey,
   prepareEffectsOf,
   prepareListEffects,
   prepareOpenEffects,
   prepareWereEffectsHeld,
-} from './effects.ts';
-import { prepareEntries } from './entries.ts';
+} from './effects/effects.ts';
 import {
   prepareBranches,
   prepareBranchPartitions,
@@ -16,18 +15,19 @@ import {
   prepareFacts,
   preparePartition,
   prepareSpaces,
-} from './facts.ts';
-import { prepareFind } from './find.ts';
-import { prepareHead } from './head.ts';
-import type { KnownFacts } from './known-facts.ts';
-import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './log.ts';
-import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
-import type { Asking } from './readers.ts';
-import { prepareResolve } from './resolve.ts';
-import { prepareErasures, prepareSnapshot } from './snapshot.ts';
+} from './facts/facts.ts';
+import type { KnownFacts } from './facts/partition-cache.ts';
+import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from './facts/texts.ts';
+import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
+import { prepareEntries } from './ledger/entries.ts';
+import { prepareFind } from './ledger/find.ts';
+import { prepareHead } from './ledger/head.ts';
+import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
+import { prepareResolve } from './ledger/resolve.ts';
+import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
+import { prepareTrajectories } from './ledger/trajectories.ts';
 import type { Connections } from './store.ts';
-import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from './texts.ts';
-import { prepareTrajectories } from './trajectories.ts';
 
 /** Facts as whoever is asked sees them. */
 export function prepareFactAnswers(

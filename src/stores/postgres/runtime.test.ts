@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { budget } from 'assize/domains/budget';
 import { expect, onTestFinished, test } from 'vitest';
 import { issueWrit } from '#authority';
-import { generateKeys, isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
+import { generateKeys } from '#canon';
+import { budget } from '#domains/budget';
 import { Assize, verifyStore } from '#runtime';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { runCommand } from '../../../tests/support/command.ts';

@@ -1,7 +1,7 @@
 import { OCCURRENCES_MAX, OPEN_END, OPEN_START } from '#memory';
-import type { Row } from './driver.ts';
-import type { Readers } from './readers.ts';
-import type { Statement } from './session.ts';
+import type { Row } from './connection/driver.ts';
+import type { Readers } from './connection/readers.ts';
+import type { Statement } from './connection/session.ts';
 
 /**
  * Rows that nothing leads to: no trajectory, no entry, no transaction, no partition; partitions of facts that are not as their rows say, texts that are not

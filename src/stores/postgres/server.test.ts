@@ -198,7 +198,7 @@ withPostgres(
 
       test('an open store does not keep its process under it either', () => {
         const script = `
-          const { openStore } = await import('assize/stores');
+          const { openStore } = await import('#stores');
           const store = await openStore(process.argv[1]);
           console.log((await store.trajectories()).length);`;
         const args = ['--input-type=module', '-e', script, url(`sslmode=verify-full&sslrootcert=${cert}`)];

@@ -1,24 +1,24 @@
-import { madeHere } from '#canon';
+import { madeHere } from '#base';
 import type { Ahead, FactReads, Membership, RowRange, SharedEffectStore } from '#ledger';
-import { checkAhead } from '../ahead.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, News } from '../follow.ts';
 import { checkMoment, checkSharing, checkText } from '../input.ts';
 import { factReads } from '../moment.ts';
+import { checkAhead } from '../parallel-reader.ts';
+import type { Readers } from './connection/readers.ts';
+import type { Session } from './connection/session.ts';
+import { prepareJoin } from './effects/members.ts';
+import { prepareRaise, type Tenures } from './effects/tenure.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { Following } from './follow.ts';
-import { GroupCommit } from './group-commit.ts';
-import { prepareJoin } from './members.ts';
-import type { Readers } from './readers.ts';
+import { Following } from './ledger/follow.ts';
 import { prepareFactAnswers, prepareReads } from './reads.ts';
-import { Scrubber, type ScrubberOptions } from './scrub.ts';
 import { prepareSelfCheck } from './self-check.ts';
-import type { Session } from './session.ts';
-import { prepareRaise, type Tenures } from './tenure.ts';
-import type { Turns } from './turns.ts';
-import type { Writer } from './writer.ts';
-import { prepareWrites } from './writes.ts';
+import { GroupCommit } from './writer/group-commit.ts';
+import { Scrubber, type ScrubberOptions } from './writer/scrub.ts';
+import type { Turns } from './writer/write-turns.ts';
+import type { Writer } from './writer/writer.ts';
+import { prepareWrites } from './writer/writes.ts';
 
 /** What `openPostgres` has settled about a store. */
 export interface Connections {

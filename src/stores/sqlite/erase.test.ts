@@ -10,8 +10,8 @@ import { seededNumbers } from '../../testing/faults.ts';
 import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { unit } from '../vectors.ts';
-import { CUT_PAUSE_MS } from './group-commit.ts';
 import { openSqlite, type SqliteStore } from './index.ts';
+import { CUT_PAUSE_MS } from './writer/group-commit.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-erase-'));
 afterAll(() => rmSync(root, { recursive: true }));

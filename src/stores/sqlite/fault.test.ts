@@ -9,9 +9,9 @@ import type { OracleRow } from '#oracle';
 import { ALICE, changeOf, contentOf, keyOfRow } from '../../testing/fact-rows.ts';
 import { interceptSql, sqliteError } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
-import { CHECKPOINT_PAGES } from './group-commit.ts';
+import { IDLE_MS, PART } from './facts/indexing.ts';
 import { openSqlite, type SqliteStore } from './index.ts';
-import { IDLE_MS, PART } from './indexing.ts';
+import { CHECKPOINT_PAGES } from './writer/group-commit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-fault-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -8,11 +8,11 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '../../testing/store-rows.ts';
-import { PART } from './indexing.ts';
+import { PART } from './facts/indexing.ts';
+import { TextWriter } from './facts/text-writer.ts';
 import { openSqlite } from './open.ts';
-import { migrate } from './schema.ts';
+import { migrate } from './schema/migrate.ts';
 import type { SqliteStore } from './store.ts';
-import { TextWriter } from './text-writer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-indexed-'));
 afterAll(() => rmSync(folder, { recursive: true }));

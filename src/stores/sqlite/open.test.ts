@@ -20,7 +20,7 @@ import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { type Durability, type OpenMode, openSqlite, type Writer } from './open.ts';
-import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts';
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema/migrate.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { isAssizeError, requireForm } from '#canon';
+import { isAssizeError, requireForm } from '#base';
 import { StoreError } from '../errors.ts';
-import { SQLITE_OPTIONS } from '../forms.ts';
 import { checkCount } from '../input.ts';
+import { SQLITE_OPTIONS } from '../option-names.ts';
 import {
   checkChoices,
   checkVectorSearch,
@@ -13,17 +13,17 @@ import {
   type VectorSearch,
   type Writer,
 } from '../options.ts';
-import type { Indexes } from './commit.ts';
-import { prepareToWrite, SETTINGS, using } from './connect.ts';
+import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
+import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
+import { whenUnlocked } from './connection/retry.ts';
 import { isFolderClosed, isNotADatabase, newerSchemaError, storeError } from './errors.ts';
-import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
-import { HashIndex } from './hash-index.ts';
-import { whenUnlocked } from './retry.ts';
-import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
-import { loadSqliteVec, sqliteVecPath } from './sqlite-vec.ts';
+import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
+import { HashIndex } from './ledger/hash-index.ts';
+import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
-import { WritingHere } from './writing.ts';
-import { WritingAside } from './writing-aside.ts';
+import type { Indexes } from './writer/commit.ts';
+import { WritingAside } from './writer/threaded-writer.ts';
+import { WritingHere } from './writer/writer.ts';
 
 export type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
 

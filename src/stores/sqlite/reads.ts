@@ -1,29 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Reads } from '../access.ts';
+import type { Reads } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
-import { prepareBlob, prepareErasedBy } from './blob.ts';
-import type { Indexes } from './commit.ts';
 import {
   prepareEffectKey,
   prepareEffectsOf,
   prepareListEffects,
   prepareOpenEffects,
   prepareWereEffectsHeld,
-} from './effects.ts';
-import { prepareEntries } from './entries.ts';
-import { FactReader } from './facts.ts';
-import { prepareFind } from './find.ts';
-import { prepareHead } from './head.ts';
-import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './log.ts';
-import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './oracle.ts';
-import { RankedRows } from './ranked-rows.ts';
-import { prepareResolve } from './resolve.ts';
+} from './effects/effects.ts';
+import { FactReader } from './facts/facts.ts';
+import { RankedRows } from './facts/ranked-rows.ts';
+import { TextReader } from './facts/text-reader.ts';
+import { VectorReader } from './facts/vector-reader.ts';
+import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
+import { prepareEntries } from './ledger/entries.ts';
+import { prepareFind } from './ledger/find.ts';
+import { prepareHead } from './ledger/head.ts';
+import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
+import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
+import { prepareResolve } from './ledger/resolve.ts';
+import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
+import { prepareTrajectories } from './ledger/trajectories.ts';
 import { prepareSelfCheck } from './self-check.ts';
-import { prepareErasures, prepareSnapshot } from './snapshot.ts';
-import { TextReader } from './text-reader.ts';
-import { prepareTrajectories } from './trajectories.ts';
-import { VectorReader } from './vector-reader.ts';
-import type { Writing } from './writing.ts';
+import type { Indexes } from './writer/commit.ts';
+import type { Writing } from './writer/writer.ts';
 
 /** What a SQLite store reads besides. */
 export interface SqliteReads extends Reads {

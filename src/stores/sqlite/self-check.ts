@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { OPEN_END } from '#memory';
 import { erasedText } from '../facts.ts';
-import { ROWS } from './fact-rows.ts';
-import { type HashedTable, prepareUnindexed } from './hash-index.ts';
-import { ID_START } from './migrations/0015-rows-in-order.ts';
-import { isText } from './migrations/0017-texts-by-partition.ts';
-import { TEXT_OF_ROW } from './migrations/0019-words.ts';
+import { ROWS } from './facts/fact-rows.ts';
+import { type HashedTable, prepareUnindexed } from './ledger/hash-index.ts';
+import { ID_START } from './schema/0015-rows-in-order.ts';
+import { isText } from './schema/0017-texts-by-partition.ts';
+import { TEXT_OF_ROW } from './schema/0019-words.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;

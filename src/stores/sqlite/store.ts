@@ -1,23 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { madeHere } from '#canon';
+import { madeHere } from '#base';
 import type { Ahead, FactHit, FactReads, FactText, FactTextQuery, RowRange, Tenure } from '#ledger';
-import type { Reads, Writes } from '../access.ts';
-import { checkAhead } from '../ahead.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkMoment, checkText, checkTextQuery, checkToEmbed } from '../input.ts';
 import { factReads } from '../moment.ts';
+import type { Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
+import { checkAhead } from '../parallel-reader.ts';
 import { rebuild } from '../rebuild.ts';
-import type { Indexes } from './commit.ts';
+import { whenUnlocked } from './connection/retry.ts';
+import { Tenures } from './effects/tenure.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { factsHeld } from './moment.ts';
+import { factsHeld } from './facts/snapshot-read.ts';
 import { prepareReads, type SqliteReads } from './reads.ts';
-import { whenUnlocked } from './retry.ts';
-import type { StepName, Steps } from './steps.ts';
-import { Tenures } from './tenure.ts';
-import { Turns } from './turns.ts';
-import type { Writing } from './writing.ts';
+import type { Indexes } from './writer/commit.ts';
+import type { StepName, Steps } from './writer/steps.ts';
+import { Turns } from './writer/write-turns.ts';
+import type { Writing } from './writer/writer.ts';
 
 /** What `openSqlite` has settled about a connection. */
 export interface Connection {

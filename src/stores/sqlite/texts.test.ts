@@ -8,8 +8,8 @@ import { ALICE, changeOf, day, keyOfRow } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf } from '../../testing/store-rows.ts';
 import { rankedByText } from '../../testing/text-model.ts';
+import { RankedRows } from './facts/ranked-rows.ts';
 import { openSqlite } from './open.ts';
-import { RankedRows } from './ranked-rows.ts';
 import type { SqliteStore } from './store.ts';
 
 const { space } = ALICE;

@@ -181,7 +181,7 @@ test('nothing asks for the package but who wants it, and without it is told what
       asked += 1;
       throw Object.assign(new Error("Cannot find package 'sqlite-vec'"), { code: 'ERR_MODULE_NOT_FOUND' });
     } });
-    const { openStore } = await import('assize/stores');
+    const { openStore } = await import('#stores');
     const url = 'sqlite:' + process.argv[1];
     await (await openStore(url)).close();
     const before = asked;

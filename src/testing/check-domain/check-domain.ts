@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { copyJson, type Json, WORLD_LIMITS } from '#canon';
+import type { Json } from '#base';
+import { copyJson, WORLD_LIMITS } from '#canon';
 import { type Domain, type DomainSpec, defineDomain, type Role, requireOwnDomain } from '#kernel';
 import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
 import {

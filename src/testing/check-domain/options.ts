@@ -1,5 +1,6 @@
 import type fc from 'fast-check';
-import { ArgumentError, form, type Instant, requireForm } from '#canon';
+import { ArgumentError, form, requireForm } from '#base';
+import type { Instant } from '#canon';
 import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from '#kernel';
 
 /** What a check goes by. Names are typed by the domain, where it is a typed one. */

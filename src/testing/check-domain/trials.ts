@@ -1,4 +1,5 @@
-import { copyJson, type Instant, type Json, WORLD_LIMITS } from '#canon';
+import type { Json } from '#base';
+import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
   adjudicate,

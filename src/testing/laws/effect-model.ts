@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import type { Batch } from '#ledger';
 import { type EffectAnswer, EffectModel, type GeneratedWrite, generatedWrites } from '../effect-model.ts';
 import type { EffectLedger } from '../effect-store-suite.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { isAssizeError } from '#canon';
+import { isAssizeError } from '#base';
 import type { Batch, BranchPartition, BranchPartitionQuery, FactQuery, FactVersion, FactWrite } from '#ledger';
 import {
   BRANCHES,

@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fileTools } from 'assize/tools/files';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
+import { fileTools } from '#tools/files';
 import { cases } from '../../../tests/support/cases.ts';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { copyJson, type Json } from '#canon';
+import type { Json } from '#base';
+import { copyJson } from '#canon';
 import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
 import { readOptions } from '../options.ts';
 import { webScope } from './origins.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { EffectError } from '#effects';
 import { Origins } from './origins.ts';
 import type { BrowserContext } from './port.ts';

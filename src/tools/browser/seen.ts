@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import type { BrowserPage } from './port.ts';
 import { located, type Target } from './target.ts';
 import { within } from './within.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { copyJson, type Json } from '#canon';
+import type { Json } from '#base';
+import { copyJson } from '#canon';
 import { type Call, DidNothing, declareTool, type Reconciled, type Tool, type ToolSpec, type Undone } from '#effects';
 import { type UrlOf, urlMaker } from '../http/url.ts';
 import { callback, readOptions, SAID_OF_ACTS, type SaidOfActs, said, zodSchema } from '../options.ts';

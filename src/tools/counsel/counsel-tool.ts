@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { copyJson, type Json } from '#canon';
+import type { Json } from '#base';
+import { copyJson } from '#canon';
 import { type Call, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
 import { callback, readOptions } from '../options.ts';
 import { checkedAnswer } from './desk.ts';

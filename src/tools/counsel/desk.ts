@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { form, type Json, requireForm } from '#canon';
+import { form, type Json, requireForm } from '#base';
 import { EffectError } from '#effects';
 import type { CounselAnswer, CounselQuestion } from './counsel-tool.ts';
 

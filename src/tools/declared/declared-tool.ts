@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Amounts } from '#authority';
-import { copyJson, type Json } from '#canon';
+import type { Json } from '#base';
+import { copyJson } from '#canon';
 import {
   type Call,
   DidNothing,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { type Schema, schemasIn } from './unchecked.ts';
 
 /** What of a JSON Schema has a default that it would refuse itself, with its place, or undefined: a default is taken as it is. */

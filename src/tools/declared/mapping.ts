@@ -1,4 +1,5 @@
-import { type Json, parsePointer } from '#canon';
+import type { Json } from '#base';
+import { parsePointer } from '#canon';
 import { DidNothing } from '#effects';
 
 /** What arguments are made from. */

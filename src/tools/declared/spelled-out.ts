@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { BY_NAME, COMPOSED, type Schema, WITHIN } from './unchecked.ts';
 
 /**

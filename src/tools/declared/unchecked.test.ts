@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { declaredTool } from './index.ts';
 

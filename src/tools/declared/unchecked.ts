@@ -1,4 +1,4 @@
-import type { Json } from '#canon';
+import type { Json } from '#base';
 
 export type Schema = Readonly<Record<string, Json>>;
 

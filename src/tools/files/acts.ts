@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { hashText, type Json } from '#canon';
+import type { Json } from '#base';
+import { hashText } from '#canon';
 import { type Call, DidNothing, NoAnswer, type Reconciled, type Undone } from '#effects';
 import { type Disk, type FileSeen, isSame, numberOf, type Seen } from './disk.ts';
 import type { Entry, Journal, Trace } from './journal.ts';

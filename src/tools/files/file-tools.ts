@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DEFAULT_LIMITS, form, type Json, requireForm } from '#canon';
+import { form, type Json, requireForm } from '#base';
+import { DEFAULT_LIMITS } from '#canon';
 import {
   type Call,
   type Delivery,

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
-import { hashText, type Json } from '#canon';
+import type { Json } from '#base';
+import { hashText } from '#canon';
 import type { Disk } from './disk.ts';
 import { identity, OWN, type Root } from './root.ts';
 

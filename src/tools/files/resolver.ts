@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import type { Resolver } from '#effects';
 import { unsegment } from '../segment.ts';
 import { canonical, type Root, rootAt, scopeOf } from './root.ts';

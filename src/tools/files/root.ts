@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { segment } from '#authority';
-import { form, requireForm } from '#canon';
+import { form, requireForm } from '#base';
 import { EffectError } from '#effects';
 
 /** Names of this adapter's own, which no call may touch and no listing shows. */

@@ -1,4 +1,5 @@
-import { type Json, parseStrict } from '#canon';
+import type { Json } from '#base';
+import { parseStrict } from '#canon';
 import { DidNothing, NoAnswer } from '#effects';
 
 /** One request, ready to be sent. */

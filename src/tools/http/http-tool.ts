@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { canonicalize, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize } from '#canon';
 import {
   type Call,
   DidNothing,

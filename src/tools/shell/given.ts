@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { DidNothing } from '#effects';
 
 // What a command gets of an input: places in its arguments, or variables of its script.

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import {
   type Call,
   DidNothing,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import { NoAnswer, type Undone } from '#effects';
 import { lockOf } from '../lock.ts';
 import { endGroup } from './run-command.ts';

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { chmod, cp, lchown, lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contentHash, type Json } from '#canon';
+import type { Json } from '#base';
+import { contentHash } from '#canon';
 
 // Folders with all that is in them: copied, taken away and told apart.
 

@@ -1,4 +1,5 @@
-import { canonicalize, type Json, parseCanonical } from '#canon';
+import type { Json } from '#base';
+import { canonicalize, parseCanonical } from '#canon';
 import type { SqlConnection, SqlDatabase } from './port.ts';
 import { TransactionEnded } from './still-open.ts';
 

@@ -1,4 +1,5 @@
-import { canonicalize, type Json } from '#canon';
+import type { Json } from '#base';
+import { canonicalize } from '#canon';
 import { type Call, DidNothing, EffectError, type HeldCall, type Holding, NoAnswer, type TogetherCall } from '#effects';
 import type { SqlPart } from './part.ts';
 import type { SqlDatabase } from './port.ts';

@@ -1,4 +1,5 @@
-import { canonicalize, copyJson, isAssizeError, type Json } from '#canon';
+import { isAssizeError, type Json } from '#base';
+import { canonicalize, copyJson } from '#canon';
 import { type Call, DidNothing } from '#effects';
 import type { EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase, SqlRow } from './port.ts';

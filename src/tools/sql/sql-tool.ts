@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#canon';
+import type { Json } from '#base';
 import {
   type Call,
   type Delivery,

@@ -1,4 +1,4 @@
-import { AssizeError } from '#canon';
+import { AssizeError } from '#base';
 import { Hostile, mutantsOf } from './hostile.ts';
 
 /** One public function with arguments that it takes. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AssizeError } from '#canon';
+import type { AssizeError } from '#base';
 
 const SOURCES = ['src', 'domains'].flatMap((folder) => {
   const root = join(import.meta.dirname, '../../..', folder);

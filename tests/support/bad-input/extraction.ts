@@ -1,4 +1,4 @@
-import * as extraction from 'assize/extraction';
+import * as extraction from '#agents';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
 import { START } from '../runtime.ts';

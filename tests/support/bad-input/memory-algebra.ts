@@ -1,5 +1,5 @@
 import { seededRandom } from '#oracle';
-import * as experiments from '../../../src/memory/experiments/index.ts';
+import * as experiments from '../../../experiments/memory/schedules/index.ts';
 import * as isolation from '../../../src/memory/isolation/index.ts';
 import * as provenance from '../../../src/memory/provenance/index.ts';
 import type { Case, Exempt } from './case.ts';

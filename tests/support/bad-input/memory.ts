@@ -1,4 +1,4 @@
-import * as memory from 'assize/memory';
+import * as memory from '#memory';
 import type { Case, Exempt } from './case.ts';
 import { exempt, MADE, takes } from './table.ts';
 

@@ -1,5 +1,5 @@
-import { budget } from 'assize/domains/budget';
-import * as ontology from 'assize/ontology';
+import * as ontology from 'assize-ontology';
+import { budget } from '#domains/budget';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
 import { LIBRARY } from '../guide-files.ts';

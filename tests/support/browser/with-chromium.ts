@@ -1,5 +1,5 @@
-import { chromiumPath, type Launched, launchBrowser } from 'assize/tools/browser';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { chromiumPath, type Launched, launchBrowser } from '#tools/browser';
 
 /** The program that tests are run with. */
 export function chromiumHere(): string | undefined {

@@ -1,14 +1,14 @@
-import { systemClock } from 'assize';
-import type { Instant } from 'assize/canon';
-import type { Difference, FactRow, Point } from 'assize/memory';
 import { type Command, Option } from 'commander';
+import type { Instant } from '#canon';
+import type { Difference, FactRow, Point } from '#memory';
+import { systemClock } from '#oracle';
 import { CliError, EXIT } from '../../errors.ts';
-import { printFacts } from '../../fact-text.ts';
-import { withSharedOptions } from '../../options.ts';
-import { INSTANT_HELP, instantOrDay } from '../../periods.ts';
-import { green, line, type Printable, red, yellow } from '../../printable.ts';
-import { readingAssize } from '../../runtime.ts';
-import { inSession, type Session } from '../../session.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { INSTANT_HELP, instantOrDay } from '../../input/periods.ts';
+import { printFacts } from '../../render/fact-text.ts';
+import { readingAssize } from '../../store/runtime.ts';
+import { inSession, type Session } from '../../store/session.ts';
+import { green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { sayableName, spaceOption } from '../../believing.ts';
-import { type ErasingOptions, erasedIn, wholeBelief, withErasing } from '../../erasing.ts';
-import { withSharedOptions } from '../../options.ts';
-import { inSession } from '../../session.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { inSession } from '../../store/session.ts';
+import { sayableName, spaceOption } from '../assert-memory.ts';
+import { type ErasingOptions, erasedIn, wholeBelief, withErasing } from '../erasing.ts';
 
 interface Options extends ErasingOptions {
   readonly space: string;

@@ -1,16 +1,16 @@
-import type { Instant } from 'assize/canon';
-import type { FactRow } from 'assize/memory';
-import type { Explained } from 'assize/runtime';
 import type { Command } from 'commander';
-import { isPrefix, shortId } from '../../entries.ts';
+import type { Instant } from '#canon';
+import type { FactRow } from '#memory';
+import type { Explained } from '#runtime';
 import { CliError, EXIT } from '../../errors.ts';
-import { printFacts, saidOf, shortened, shortFact } from '../../fact-text.ts';
-import { withSharedOptions } from '../../options.ts';
-import { INSTANT_HELP, instantText, periodText } from '../../periods.ts';
-import { bold, dim, green, line, red } from '../../printable.ts';
-import { readingAssize } from '../../runtime.ts';
-import { inSession, type Session } from '../../session.ts';
-import { shortTime } from '../../summary.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { INSTANT_HELP, instantText, periodText } from '../../input/periods.ts';
+import { printFacts, saidOf, shortened, shortFact } from '../../render/fact-text.ts';
+import { shortTime } from '../../render/summary.ts';
+import { isPrefix, shortId } from '../../store/entries.ts';
+import { readingAssize } from '../../store/runtime.ts';
+import { inSession, type Session } from '../../store/session.ts';
+import { bold, dim, green, line, red } from '../../terminal/printable.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 
 interface Options extends AboutOptions {

@@ -1,28 +1,25 @@
-import { createOracle, type Store, systemClock, type Trajectory } from 'assize';
-import { segment } from 'assize/authority';
-import { type Instant, isAssizeError } from 'assize/canon';
-import {
-  type ExtractedClaim,
-  type Extraction,
-  type ExtractionTerms,
-  extractFacts,
-  type Message,
-} from 'assize/extraction';
-import { OPEN_END } from 'assize/ledger';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { type Authority, authorityIn, type BelievingOptions, changedBy, withAuthority } from '../../believing.ts';
-import { counted } from '../../counted.ts';
+import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFacts, type Message } from '#agents';
+import { segment } from '#authority';
+import { isAssizeError } from '#base';
+import type { Instant } from '#canon';
+import { OPEN_END } from '#ledger';
+import { createOracle, systemClock } from '#oracle';
+import type { Trajectory } from '#runtime';
+import type { Store } from '#stores';
 import { CliError, EXIT } from '../../errors.ts';
-import { type LinesFile, linesTo, openLines } from '../../input-file.ts';
-import { loadModel } from '../../model.ts';
-import { describedNotCommitted, type NotCommitted, printNotCommitted } from '../../not-committed.ts';
-import { count, positive, repeatable, share, withSharedOptions } from '../../options.ts';
-import { INSTANT_HELP, instantOf, instantOrDay, periodText } from '../../periods.ts';
-import { green, line } from '../../printable.ts';
-import { openAssize } from '../../runtime.ts';
-import { inSession, type Session } from '../../session.ts';
-import { STDIN } from '../../writ-file.ts';
+import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
+import { count, positive, repeatable, share, withSharedOptions } from '../../files/options.ts';
+import { INSTANT_HELP, instantOf, instantOrDay, periodText } from '../../input/periods.ts';
+import { STDIN } from '../../input/writ-file.ts';
+import { describedNotCommitted, type NotCommitted, printNotCommitted } from '../../render/not-committed.ts';
+import { loadModel } from '../../store/model.ts';
+import { openAssize } from '../../store/runtime.ts';
+import { inSession, type Session } from '../../store/session.ts';
+import { counted } from '../../terminal/counted.ts';
+import { green, line } from '../../terminal/printable.ts';
+import { type Authority, authorityIn, type BelievingOptions, changedBy, withAuthority } from '../assert-memory.ts';
 
 interface Options extends BelievingOptions {
   readonly model: string;

@@ -1,14 +1,14 @@
-import { isAssizeError } from 'assize';
-import { checkMemory, type MemoryReport, rebuildMemory } from 'assize/runtime';
 import { type Command, Option } from 'commander';
-import { counted } from '../../counted.ts';
+import { isAssizeError } from '#base';
+import { checkMemory, type MemoryReport, rebuildMemory } from '#runtime';
 import { EXIT, note } from '../../errors.ts';
-import { shortFact } from '../../fact-text.ts';
-import { areKnownIncomplete } from '../../incomplete-facts.ts';
-import { withSharedOptions } from '../../options.ts';
-import { dim, green, line, red } from '../../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../../session.ts';
-import { watchedStore } from '../../watched-store.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { shortFact } from '../../render/fact-text.ts';
+import { areKnownIncomplete } from '../../store/incomplete-facts.ts';
+import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { watchedStore } from '../../store/watched-store.ts';
+import { counted } from '../../terminal/counted.ts';
+import { dim, green, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly check?: boolean;

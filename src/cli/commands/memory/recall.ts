@@ -1,17 +1,17 @@
-import type { Instant } from 'assize/canon';
-import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 'assize/memory';
-import type { RankedBy, Recalled, RecallQuery } from 'assize/runtime';
-import type { Store, VectorSearch } from 'assize/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { spaceOption } from '../../believing.ts';
+import type { Instant } from '#canon';
+import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from '#memory';
+import type { RankedBy, Recalled, RecallQuery } from '#runtime';
+import type { Store, VectorSearch } from '#stores';
 import { CliError, EXIT } from '../../errors.ts';
-import { printFacts } from '../../fact-text.ts';
-import { importModule, lookedAt, whyOf } from '../../module-file.ts';
-import { positive, withSharedOptions } from '../../options.ts';
-import { INSTANT_HELP, instantOrAny, periodOf } from '../../periods.ts';
-import { dim, line } from '../../printable.ts';
-import { readingAssize } from '../../runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../session.ts';
+import { importModule, lookedAt, whyOf } from '../../files/module-file.ts';
+import { positive, withSharedOptions } from '../../files/options.ts';
+import { INSTANT_HELP, instantOrAny, periodOf } from '../../input/periods.ts';
+import { printFacts } from '../../render/fact-text.ts';
+import { readingAssize } from '../../store/runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { dim, line } from '../../terminal/printable.ts';
+import { spaceOption } from '../assert-memory.ts';
 
 /** Which facts are meant. */
 export interface AboutOptions extends SharedOptions {

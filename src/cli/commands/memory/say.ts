@@ -1,9 +1,14 @@
-import { type Ruling, systemClock } from 'assize';
-import { segment } from 'assize/authority';
-import type { Instant } from 'assize/canon';
-import { period as validPeriod } from 'assize/memory';
-import type { Memory } from 'assize/runtime';
 import { type Command, Option } from 'commander';
+import { segment } from '#authority';
+import type { Instant } from '#canon';
+import { period as validPeriod } from '#memory';
+import { systemClock } from '#oracle';
+import type { Memory, Ruling } from '#runtime';
+import { CliError, EXIT } from '../../errors.ts';
+import { share, withSharedOptions } from '../../files/options.ts';
+import { beginning, ending, INSTANT_HELP } from '../../input/periods.ts';
+import { openAssize } from '../../store/runtime.ts';
+import { inSession } from '../../store/session.ts';
 import {
   authorityIn,
   type BelievingOptions,
@@ -12,12 +17,7 @@ import {
   rulingLine,
   sayableName,
   withAuthority,
-} from '../../believing.ts';
-import { CliError, EXIT } from '../../errors.ts';
-import { share, withSharedOptions } from '../../options.ts';
-import { beginning, ending, INSTANT_HELP } from '../../periods.ts';
-import { openAssize } from '../../runtime.ts';
-import { inSession } from '../../session.ts';
+} from '../assert-memory.ts';
 
 interface Options extends BelievingOptions {
   readonly subject: string;

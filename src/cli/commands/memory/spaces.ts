@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
-import { isErasedText } from '../../fact-text.ts';
-import { withSharedOptions } from '../../options.ts';
-import { dim, line } from '../../printable.ts';
-import { inSession, type SharedOptions } from '../../session.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { isErasedText } from '../../render/fact-text.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
+import { dim, line } from '../../terminal/printable.ts';
 
 export function spaces(command: Command): void {
   withSharedOptions(command.command('spaces').description('the spaces that have facts'))

@@ -1,11 +1,11 @@
-import { attenuate, delegateWrit } from 'assize';
 import type { Command } from 'commander';
+import { attenuate, delegateWrit } from '#authority';
 import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../options.ts';
-import { readPrivateKey } from '../../private-key.ts';
-import { inSession, type SharedOptions } from '../../session.ts';
-import { readWritFile, writeWritFile } from '../../writ-file.ts';
-import { newNonce, type TermOptions, termsOf, withTerms } from '../../writ-terms.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { readPrivateKey } from '../../input/private-key.ts';
+import { readWritFile, writeWritFile } from '../../input/writ-file.ts';
+import { newNonce, type TermOptions, termsOf, withTerms } from '../../input/writ-terms.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
 
 interface Options extends SharedOptions, TermOptions {
   readonly key: string;

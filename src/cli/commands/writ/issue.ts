@@ -1,14 +1,15 @@
-import { issueWrit, systemClock } from 'assize';
-import type { WritGrant } from 'assize/authority';
 import type { Command } from 'commander';
-import { readAnchors } from '../../anchors.ts';
+import type { WritGrant } from '#authority';
+import { issueWrit } from '#authority';
+import { systemClock } from '#oracle';
 import { CliError, EXIT } from '../../errors.ts';
-import { readJson } from '../../input-file.ts';
-import { withSharedOptions } from '../../options.ts';
-import { noteUnanchored, readPrivateKey } from '../../private-key.ts';
-import { inSession, type SharedOptions } from '../../session.ts';
-import { writeWritFile } from '../../writ-file.ts';
-import { newNonce, type TermOptions, termsOf, withTerms } from '../../writ-terms.ts';
+import { readJson } from '../../files/input-file.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { noteUnanchored, readPrivateKey } from '../../input/private-key.ts';
+import { writeWritFile } from '../../input/writ-file.ts';
+import { newNonce, type TermOptions, termsOf, withTerms } from '../../input/writ-terms.ts';
+import { readAnchors } from '../../store/anchors.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
 
 interface Options extends SharedOptions, TermOptions {
   readonly key: string;

@@ -1,12 +1,12 @@
-import { generateKeys, type KeyPair } from 'assize';
 import type { Command } from 'commander';
+import { generateKeys, type KeyPair } from '#canon';
 import { EXIT } from '../../errors.ts';
-import { writeNew } from '../../log-files.ts';
-import { isFile } from '../../module-file.ts';
-import { withSharedOptions } from '../../options.ts';
-import { line } from '../../printable.ts';
-import { readPrivateKey } from '../../private-key.ts';
-import { inSession, type SharedOptions } from '../../session.ts';
+import { isFile } from '../../files/module-file.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { readPrivateKey } from '../../input/private-key.ts';
+import { writeNew } from '../../store/log-files.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
+import { line } from '../../terminal/printable.ts';
 
 export function key(command: Command): void {
   withSharedOptions(

@@ -1,20 +1,21 @@
-import { type KeyPair, type Revocation, type Store, type Writ, writId } from 'assize';
-import { revokeScope } from 'assize/authority';
-import { REVOKE_ACTION } from 'assize/kernel';
-import type { WritChain } from 'assize/runtime';
 import type { Command } from 'commander';
-import { readAnchors } from '../../anchors.ts';
-import { headOf, shortId } from '../../entries.ts';
+import { revokeScope, type Writ, writId } from '#authority';
+import type { KeyPair } from '#canon';
+import { REVOKE_ACTION } from '#kernel';
+import type { Revocation, WritChain } from '#runtime';
+import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
-import { findWrit, writsIn } from '../../listed-writs.ts';
-import { momentaryWrit } from '../../momentary-writ.ts';
-import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../../options.ts';
-import { green, line, red, yellow } from '../../printable.ts';
-import { readPrivateKey, requireAnchor } from '../../private-key.ts';
-import { openAssize } from '../../runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../session.ts';
-import { isWritFile, readWritFile } from '../../writ-file.ts';
-import { shortName } from '../../writ-text.ts';
+import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../../files/options.ts';
+import { momentaryWrit } from '../../input/ephemeral-writ.ts';
+import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
+import { isWritFile, readWritFile } from '../../input/writ-file.ts';
+import { shortName } from '../../render/writ-text.ts';
+import { readAnchors } from '../../store/anchors.ts';
+import { headOf, shortId } from '../../store/entries.ts';
+import { findWrit, writsIn } from '../../store/listed-writs.ts';
+import { openAssize } from '../../store/runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { green, line, red, yellow } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;

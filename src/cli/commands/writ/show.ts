@@ -1,14 +1,14 @@
-import { type Writ, writId } from 'assize';
-import type { ListedWrit } from 'assize/runtime';
 import type { Command } from 'commander';
+import { type Writ, writId } from '#authority';
+import type { ListedWrit } from '#runtime';
 import { CliError, EXIT } from '../../errors.ts';
-import { findWrit, writsIn } from '../../listed-writs.ts';
-import { withSharedOptions } from '../../options.ts';
-import type { Output } from '../../output.ts';
-import { dim, line, red } from '../../printable.ts';
-import { inSession, type SharedOptions } from '../../session.ts';
-import { readWritFile } from '../../writ-file.ts';
-import { amountsOf, grantLines, headingOf, shortName } from '../../writ-text.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { readWritFile } from '../../input/writ-file.ts';
+import { amountsOf, grantLines, headingOf, shortName } from '../../render/writ-text.ts';
+import { findWrit, writsIn } from '../../store/listed-writs.ts';
+import { inSession, type SharedOptions } from '../../store/session.ts';
+import type { Output } from '../../terminal/output.ts';
+import { dim, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly in?: string;

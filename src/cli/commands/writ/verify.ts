@@ -1,17 +1,17 @@
-import { systemClock, type Writ, writId } from 'assize';
-import { createWritVerifier, type WritRefusalCode, type WritVerifier } from 'assize/authority';
-import type { Instant } from 'assize/canon';
-import type { ListedWrit, WritChain } from 'assize/runtime';
 import type { Command } from 'commander';
-import { readAnchors } from '../../anchors.ts';
+import { createWritVerifier, type Writ, type WritRefusalCode, type WritVerifier, writId } from '#authority';
+import type { Instant } from '#canon';
+import { systemClock } from '#oracle';
+import type { ListedWrit, WritChain } from '#runtime';
 import { CliError, EXIT } from '../../errors.ts';
-import { writsIn } from '../../listed-writs.ts';
-import { anchorsOption, repeatable, withSharedOptions } from '../../options.ts';
-import { green, line, red } from '../../printable.ts';
-import { inSession, type Session, type SharedOptions } from '../../session.ts';
-import { readWritFile } from '../../writ-file.ts';
-import { atOption } from '../../writ-terms.ts';
-import { headingOf } from '../../writ-text.ts';
+import { anchorsOption, repeatable, withSharedOptions } from '../../files/options.ts';
+import { readWritFile } from '../../input/writ-file.ts';
+import { atOption } from '../../input/writ-terms.ts';
+import { headingOf } from '../../render/writ-text.ts';
+import { readAnchors } from '../../store/anchors.ts';
+import { writsIn } from '../../store/listed-writs.ts';
+import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { green, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly anchors?: string;

@@ -1,0 +1,37 @@
+import { CliError } from 'assize/internal/cli/errors.ts';
+import type { SharedOptions } from 'assize/internal/cli/store/session.ts';
+
+/** Everything that `adjudicate` can be told. */
+export interface AdjudicateCliOptions extends SharedOptions {
+  readonly data: string;
+  readonly limit?: number;
+  readonly runs?: string;
+  readonly tasks?: string;
+  readonly expected?: string;
+  readonly escalations?: 'reject' | 'approve';
+  readonly invariants: boolean;
+}
+
+/** What only some jobs take, and whether it was given. */
+const GIVEN = {
+  '--runs': ({ runs }) => runs !== undefined,
+  '--tasks': ({ tasks }) => tasks !== undefined,
+  '--expected': ({ expected }) => expected !== undefined,
+  '--no-invariants': ({ invariants }) => !invariants,
+  '--escalations': ({ escalations }) => escalations !== undefined,
+} as const satisfies Record<string, (options: AdjudicateCliOptions) => boolean>;
+
+export type SpecialOption = keyof typeof GIVEN;
+
+/**
+ * Nothing that was asked for is left undone in silence.
+ *
+ * @throws CliError `usage`, which names what the job does not take, and what it takes
+ */
+export function requireTaken(job: string, options: AdjudicateCliOptions, taken: readonly SpecialOption[]): void {
+  const names = Object.keys(GIVEN) as SpecialOption[];
+  const others = names.filter((name) => !taken.includes(name) && GIVEN[name](options));
+  if (others.length === 0) return;
+  const all = ['--data', '--limit', ...taken].join(', ');
+  throw new CliError('usage', `adjudicate ${job} does not take ${others.join(', ')}; it takes ${all}.`);
+}

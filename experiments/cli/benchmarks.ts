@@ -1,0 +1,27 @@
+import { CliError } from 'assize/internal/cli/errors.ts';
+import { loadDomains } from 'assize/internal/cli/store/domains.ts';
+import type { Benchmark } from 'assize-domains/tau';
+
+/** By the name of the domain; loaded when asked for, because schemas take time to build. */
+const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark<any>>>> = {
+  airline: async () => (await import('assize-domains/airline/adjudicate')).airlineBenchmark,
+  retail: async () => (await import('assize-domains/retail/adjudicate')).retailBenchmark,
+};
+
+export function loadBenchmarks(): Promise<Benchmark<any>[]> {
+  return Promise.all(Object.values(BENCHMARKS).map((load) => load()));
+}
+
+/** The benchmark whose database is that of a shipped domain. @throws CliError `not_found` */
+export async function benchmarkNamed(name: string): Promise<Benchmark<any>> {
+  const load = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
+  if (load !== undefined) return load();
+  const known = (await loadDomains()).some((domain) => domain.name === name);
+  const taken = [...Object.keys(BENCHMARKS), 'disclosure'].join(', ');
+  throw new CliError(
+    'not_found',
+    known
+      ? `There are no recorded runs for the domain ${name}; this command takes ${taken}.`
+      : `There is no domain ${name}; this command takes ${taken}.`,
+  );
+}

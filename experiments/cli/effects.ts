@@ -1,0 +1,111 @@
+import { resolve } from 'node:path';
+import { EXIT } from 'assize/internal/cli/errors.ts';
+import { count, withoutStore } from 'assize/internal/cli/files/options.ts';
+import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type Done,
+  drawingInto,
+  listExperiments,
+  namedExperiments,
+  possible,
+  printTables,
+  refuseIdle,
+  tellLeftOut,
+} from './experiments.ts';
+import { runExperiments } from './in-threads.ts';
+
+interface Options extends StorelessOptions {
+  readonly seed?: number;
+  readonly scale?: number;
+  readonly quick?: boolean;
+  readonly data?: string;
+  readonly postgres?: string;
+  readonly svg?: string;
+}
+
+const SEED = 1;
+/** Nobody waits for more. */
+const SCALE_MAX = 1_000;
+/** Of `--quick`. */
+const QUICK = 0.1;
+/** Where the data lies beside a copy of the repository; `ASSIZE_DATA` says that it is elsewhere. */
+const DATA = '../shared/data';
+
+export function effects(program: Command): void {
+  withoutStore(
+    program
+      .command('effects')
+      .description(
+        'the experiments of the effects paper, each cell executed here and printed beside the paper’s figure',
+      )
+      .argument('[name...]', 'experiments, or all of them; default: says which there are')
+      .option('--seed <n>', `of all chance: the same seed gives the same faults; default: ${SEED}`, count)
+      .option(
+        '--scale <n>',
+        'how many runs: 0.1 a tenth; default: 1, as many as the paper has, where a table does not say otherwise',
+        scaleOf,
+      )
+      .addOption(new Option('--quick', `the same as --scale ${QUICK}`).conflicts('scale'))
+      .option('--data <folder>', `with tasks: tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`)
+      .option('--postgres <url>', 'a server for the experiments that need one, in schemas of their own: postgres://…')
+      .option(
+        '--svg <folder>',
+        'draws the tables that have a plot into this folder, with the optional package echarts',
+      ),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize-experiments effects\n  assize-experiments effects recovery\n  assize-experiments effects all --quick --svg plots\n  assize-experiments effects retries --seed 7 --json\n\n' +
+        'Figures of time are of this machine, and of what else it does meanwhile. So is how often what does not wait for another meets it (contention),\nand what is told of what takes too long (gate). All others depend on the seed alone.',
+    )
+    .action(
+      inSession(async (session, options: Options, names: readonly string[]) => {
+        const [{ EXPERIMENTS, MODES }, texts] = await Promise.all([
+          import('../effects/index.ts'),
+          import('../tables/index.ts'),
+        ]);
+        const { seed = SEED, quick, postgres } = options;
+        const scale = quick === true ? QUICK : (options.scale ?? 1);
+        const chosen = namedExperiments(EXPERIMENTS, names);
+        refuseIdle(EXPERIMENTS, chosen, {
+          settings: {
+            ...(options.seed !== undefined && { seed: '--seed' }),
+            ...(options.scale !== undefined && { scale: '--scale' }),
+            ...(quick === true && { scale: '--quick' }),
+            ...(options.data !== undefined && { data: '--data' }),
+            ...(postgres !== undefined && { postgres: '--postgres' }),
+          },
+          usual: ['seed', 'scale'],
+        });
+        if (names.length === 0) {
+          listExperiments(session, 'effects', EXPERIMENTS);
+          return EXIT.ok;
+        }
+        const data = resolve(options.data ?? process.env['ASSIZE_DATA'] ?? DATA);
+        const { runnable, skipped } = possible(chosen, names, { data, ...(postgres !== undefined && { postgres }) });
+        const draw = await drawingInto(
+          options.svg,
+          MODES.map(({ name }) => name),
+        );
+        const done: Done[] = [];
+        const undrawn: string[] = [];
+        const settings = { seed, scale, data, ...(postgres !== undefined && { postgres }) };
+        await runExperiments(session, runnable, settings, (experiment, tables) => {
+          if (!draw(experiment, tables)) undrawn.push(experiment.name);
+          done.push({ name: experiment.name, tables });
+          printTables(session, tables, texts);
+        });
+        if (session.json) session.out.document({ seed, scale, experiments: done, skipped });
+        else tellLeftOut(session, { skipped, undrawn });
+        return EXIT.ok;
+      }),
+    );
+}
+
+function scaleOf(text: string): number {
+  const scale = Number(text);
+  if (!(scale > 0 && scale <= SCALE_MAX))
+    throw new InvalidArgumentError(`It must be a number above 0, and at most ${SCALE_MAX}.`);
+  return scale;
+}

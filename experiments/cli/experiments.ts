@@ -1,0 +1,185 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from 'assize/internal/cli/errors.ts';
+import { unwritable } from 'assize/internal/cli/files/file-faults.ts';
+import { makeFolder, requireWritable } from 'assize/internal/cli/files/folders.ts';
+import type { Session } from 'assize/internal/cli/store/session.ts';
+import { bold, line } from 'assize/internal/cli/terminal/printable.ts';
+import type { Table, Watched } from '../tables/index.ts';
+
+/** What a command that runs experiments knows of one. */
+export interface Listed {
+  readonly name: string;
+  /** One line, for the help. */
+  readonly about: string;
+  readonly needs?: 'postgres';
+  /** Optional packages that it can't be run without. */
+  readonly packages?: readonly string[];
+  /** Why it can't be run with the data in this folder. */
+  lacks?(data: string): string | undefined;
+  /** The settings that it goes by, where they are not those that most go by. */
+  readonly uses?: readonly string[];
+}
+
+/** What was not run, and why. */
+export interface Skipped {
+  readonly name: string;
+  readonly because: string;
+}
+
+/** What an experiment came to. */
+export interface Done {
+  readonly name: string;
+  readonly tables: readonly Table[];
+}
+
+/** Says which there are. */
+export function listExperiments({ json, out }: Session, command: string, experiments: readonly Listed[]): void {
+  if (json) {
+    out.document({ experiments: experiments.map(({ name, about }) => ({ name, about })) });
+    return;
+  }
+  out.table(
+    [{ title: 'experiment' }, { title: 'what it measures' }],
+    experiments.map(({ name, about }) => [name, about]),
+  );
+  out.line(line``);
+  out.line(line`Run some with ${bold(`assize ${command} NAME...`)}, or all with ${bold(`assize ${command} all`)}.`);
+}
+
+/** In their own order, each once. @throws CliError `not_found` */
+export function namedExperiments<Of extends Listed>(
+  experiments: readonly Of[],
+  names: readonly string[],
+): readonly Of[] {
+  const known = new Set(experiments.map(({ name }) => name));
+  const unknown = names.find((name) => name !== 'all' && !known.has(name));
+  if (unknown !== undefined)
+    throw new CliError('not_found', `There is no experiment ${unknown}; there are ${[...known].join(', ')}, and all.`);
+  return names.includes('all') ? experiments : experiments.filter(({ name }) => names.includes(name));
+}
+
+/** With what is given and installed; who names one that can't be run is told so at once. @throws CliError `usage` */
+export function possible<Of extends Listed>(
+  chosen: readonly Of[],
+  names: readonly string[],
+  { postgres, data }: { readonly postgres?: string; readonly data?: string },
+): { readonly runnable: readonly Of[]; readonly skipped: readonly Skipped[] } {
+  const lackOf = (experiment: Listed): string | undefined => {
+    if (experiment.needs === 'postgres' && postgres === undefined)
+      return 'it needs a PostgreSQL server; name one with --postgres postgres://….';
+    const absent = [...(experiment.needs === 'postgres' ? ['pg'] : []), ...(experiment.packages ?? [])].filter(
+      isAbsent,
+    );
+    if (absent.length > 0) {
+      const which = absent.length === 1 ? 'the package' : 'the packages';
+      return `it needs ${which} ${absent.join(' and ')}; run npm install ${absent.join(' ')}.`;
+    }
+    return data === undefined ? undefined : experiment.lacks?.(data);
+  };
+  const skipped = chosen.flatMap((experiment) => {
+    const because = lackOf(experiment);
+    return because === undefined ? [] : [{ name: experiment.name, because }];
+  });
+  const named = skipped.find(({ name }) => names.includes(name));
+  if (named !== undefined) throw new CliError('usage', `${named.name} can't be run: ${named.because}`);
+  return { runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)), skipped };
+}
+
+/** Found out before anything runs: it would be told after minutes, and what was measured until then would be lost. */
+function isAbsent(name: string): boolean {
+  try {
+    import.meta.resolve(name);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Which settings were typed, by the options that say them. */
+export interface Typed {
+  readonly settings: Readonly<Record<string, string | undefined>>;
+  /** What an experiment goes by that does not say so. */
+  readonly usual: readonly string[];
+}
+
+/** An option that none of the chosen experiments goes by would come to nothing. @throws CliError `usage`, naming those that do */
+export function refuseIdle(
+  experiments: readonly Listed[],
+  chosen: readonly Listed[],
+  { settings, usual }: Typed,
+): void {
+  const goesBy = (setting: string) => (experiment: Listed) => (experiment.uses ?? usual).includes(setting);
+  for (const [setting, option] of Object.entries(settings)) {
+    if (option === undefined || chosen.some(goesBy(setting))) continue;
+    const names = experiments.filter(goesBy(setting)).map(({ name }) => name);
+    const which =
+      names.length === 1 ? `experiment ${names[0]}; name that one` : `experiments ${listOf(names)}; name some`;
+    throw new CliError('usage', `${option} is for the ${which}, or all.`);
+  }
+}
+
+function listOf(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** Runs one: how far it is stands on standard error, and Ctrl-C ends it between two runs. */
+export async function runExperiment(
+  { interruption, progress }: Session,
+  { name }: Listed,
+  run: (watched: Watched) => Promise<readonly Table[]>,
+): Promise<readonly Table[]> {
+  const tables = await run({ signal: interruption, progress: (done, of) => progress.report(name, done, of) });
+  progress.end();
+  return tables;
+}
+
+/** What was left out, each by its name. */
+export function tellLeftOut(
+  { out }: Session,
+  { skipped, undrawn }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },
+): void {
+  for (const { name, because } of skipped) out.line(line`${name} was not run: ${because}`);
+  for (const name of undrawn) out.line(line`${name} was not drawn: none of its tables has a plot.`);
+}
+
+type TableTexts = Pick<typeof import('../tables/index.ts'), 'tableText' | 'tableTextWithin'>;
+
+/** Each as text, as wide as a terminal is, unless one document is printed in the end. */
+export function printTables(
+  { json, out }: Session,
+  tables: readonly Table[],
+  { tableText, tableTextWithin }: TableTexts,
+): void {
+  if (json) return;
+  const textOf = (table: Table): string =>
+    out.width === undefined ? tableText(table) : tableTextWithin(table, out.width);
+  for (const table of tables) for (const text of textOf(table).split('\n')) out.line(line`${text}`);
+}
+
+/**
+ * Draws into a folder, which is made; what can't be drawn, or not be written there, is found out before anything is run. `known` columns keep
+ * their colours. Answers with whether there was something to draw.
+ *
+ * @throws CliError `usage`
+ */
+export async function drawingInto(
+  folder: string | undefined,
+  known: readonly string[],
+): Promise<(experiment: Listed, tables: readonly Table[]) => boolean> {
+  if (folder === undefined) return () => true;
+  const { plotter } = await import('../tables/index.ts');
+  const svgOf = await plotter(known);
+  try {
+    makeFolder(folder);
+    requireWritable(folder);
+  } catch (cause) {
+    throw unwritable(`--svg ${folder}`, cause);
+  }
+  return ({ name }, tables) => {
+    const drawn = tables.filter(({ plot }) => plot !== undefined);
+    for (const [i, table] of drawn.entries())
+      writeFileSync(join(folder, drawn.length === 1 ? `${name}.svg` : `${name}-${i + 1}.svg`), svgOf(table));
+    return drawn.length > 0;
+  };
+}

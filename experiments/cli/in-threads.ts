@@ -1,0 +1,138 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { AssizeError } from 'assize';
+import type { Session } from 'assize/internal/cli/store/session.ts';
+import type { Experiment, Running } from '../effects/index.ts';
+import type { Table } from '../tables/index.ts';
+import { runExperiment } from './experiments.ts';
+
+/** What all experiments of one command line are run with. */
+export type Settings = Pick<Running, 'seed' | 'scale' | 'data' | 'postgres'>;
+
+export type ToThread = 'stop' | { readonly name: string; readonly settings: Settings };
+
+export type FromThread =
+  | { readonly done: number; readonly of: number }
+  | { readonly tables: readonly Table[] }
+  | { readonly failed: Failed };
+
+/** What was thrown: `code` of what assize or the system says, the second with the call that failed. */
+export interface Failed {
+  readonly message: string;
+  readonly stack: string;
+  readonly code?: string;
+  readonly syscall?: string;
+}
+
+/**
+ * Runs experiments, each processor one at a time; but first, and each alone, those that measure nothing but time. `told` gets what came of
+ * them in the order in which they are given. The first that fails, or Ctrl-C, ends all of them between two runs.
+ */
+export async function runExperiments(
+  session: Session,
+  experiments: readonly Experiment[],
+  settings: Settings,
+  told: (experiment: Experiment, tables: readonly Table[]) => void,
+): Promise<void> {
+  const found = new Map<Experiment, readonly Table[]>();
+  let next = 0;
+  const tell = (experiment: Experiment, tables: readonly Table[]): void => {
+    found.set(experiment, tables);
+    for (let first = experiments[next]; first !== undefined && found.has(first); first = experiments[++next])
+      told(first, found.get(first)!);
+  };
+  const aside = experiments.filter(({ isTimed }) => isTimed !== true);
+  const lanes = Math.min(availableParallelism(), aside.length);
+  for (const each of lanes > 1 ? experiments.filter(({ isTimed }) => isTimed === true) : experiments)
+    tell(each, await runExperiment(session, each, (watched) => each.run({ ...watched, ...settings })));
+  if (lanes > 1) await runAside(session, aside, settings, lanes, tell);
+}
+
+async function runAside(
+  { interruption, progress }: Session,
+  experiments: readonly Experiment[],
+  settings: Settings,
+  lanes: number,
+  tell: (experiment: Experiment, tables: readonly Table[]) => void,
+): Promise<void> {
+  const threads = Array.from({ length: lanes }, () => new Worker(threadFile(), { execArgv: [] }));
+  const stop = (): void => {
+    for (const thread of threads) thread.postMessage('stop' satisfies ToThread);
+  };
+  interruption.addEventListener('abort', stop);
+  const waiting = [...experiments];
+  const underWay = new Map<string, { readonly done: number; readonly of: number }>();
+  const report = (name: string, how: { readonly done: number; readonly of: number }): void => {
+    underWay.set(name, how);
+    const all = [...underWay.values()];
+    const sum = (of: (each: typeof how) => number): number => all.reduce((total, each) => total + of(each), 0);
+    progress.report(
+      [...underWay.keys()].join(', '),
+      sum(({ done }) => done),
+      sum(({ of }) => of),
+    );
+  };
+  const lane = async (thread: Worker): Promise<void> => {
+    for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
+      const experiment = each;
+      interruption.throwIfAborted();
+      const tables = await answerOf(thread, { name: experiment.name, settings }, (how) => report(experiment.name, how));
+      underWay.delete(experiment.name);
+      progress.end();
+      tell(experiment, tables);
+    }
+  };
+  try {
+    const ended = threads.map((thread) =>
+      lane(thread).catch((error: unknown) => {
+        waiting.length = 0;
+        stop();
+        throw error;
+      }),
+    );
+    // Each is let end in order: it may have files and servers of its own.
+    const failures = (await Promise.allSettled(ended)).filter((each) => each.status === 'rejected');
+    interruption.throwIfAborted();
+    const failure = failures.find(({ reason }) => !isStopped(reason)) ?? failures[0];
+    if (failure !== undefined) throw failure.reason;
+  } finally {
+    interruption.removeEventListener('abort', stop);
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+}
+
+function answerOf(
+  thread: Worker,
+  asked: ToThread,
+  progress: (how: { readonly done: number; readonly of: number }) => void,
+): Promise<readonly Table[]> {
+  return new Promise((resolve, reject) => {
+    const over = (settle: () => void): void => {
+      for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event);
+      settle();
+    };
+    thread.on('message', (said: FromThread) => {
+      if ('done' in said) progress(said);
+      else if ('tables' in said) over(() => resolve(said.tables));
+      else over(() => reject(errorOf(said.failed)));
+    });
+    thread.on('error', (error) => over(() => reject(error)));
+    thread.on('exit', (code) => over(() => reject(new Error(`A thread of an experiment ended with ${code}.`))));
+    thread.postMessage(asked);
+  });
+}
+
+/** What was thrown there, as far as it can be said here. */
+function errorOf({ message, stack, code, syscall }: Failed): Error {
+  if (syscall !== undefined) return Object.assign(new Error(message), { stack, code, syscall });
+  return code === undefined ? Object.assign(new Error(message), { stack }) : new AssizeError(code, message);
+}
+
+/** Because another one has failed, which says why. */
+function isStopped(error: Error): boolean {
+  return error.stack?.startsWith('AbortError') === true;
+}
+
+function threadFile(): URL {
+  return new URL(`./experiment-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+}

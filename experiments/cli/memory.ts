@@ -1,0 +1,110 @@
+import { EXIT } from 'assize/internal/cli/errors.ts';
+import { count, upTo, withoutStore } from 'assize/internal/cli/files/options.ts';
+import { inSession, type StorelessOptions } from 'assize/internal/cli/store/session.ts';
+import { counted } from 'assize/internal/cli/terminal/counted.ts';
+import { line } from 'assize/internal/cli/terminal/printable.ts';
+import type { Command } from 'commander';
+import {
+  type Done,
+  drawingInto,
+  listExperiments,
+  namedExperiments,
+  possible,
+  printTables,
+  refuseIdle,
+  runExperiment,
+  tellLeftOut,
+} from './experiments.ts';
+
+interface Options extends StorelessOptions {
+  readonly seed?: number;
+  readonly runs?: number;
+  readonly postgres?: string;
+  readonly peers?: string;
+  readonly svg?: string;
+}
+
+/** The paper’s own, of its grids. */
+const SEED = 42;
+/** What the grids take; of what is run and not computed nobody waits for so many. */
+const RUNS_MAX = 1_000_000;
+/** Have the same colours in all images. */
+const LEVELS = ['RC', 'RR', 'SR', 'RC+cb', 'SI', 'SI+cb', 'SR+cb'];
+
+export function memory(program: Command): void {
+  withoutStore(
+    program
+      .command('memory')
+      .description('the experiments of the memory paper, each cell executed here and printed beside the paper’s figure')
+      .argument('[name...]', 'experiments, or all of them; default: says which there are')
+      .option('--seed <n>', `of all chance: the same seed gives the same schedules; default: ${SEED}`, count)
+      .option('--runs <n>', 'how many each cell has; default: as many as the paper has', upTo(RUNS_MAX))
+      .option('--postgres <url>', 'a server for the experiments that need one, in a schema of their own: postgres://…')
+      .option('--peers <folder>', 'with verdicts: a folder in which other memories are installed, which are run too')
+      .option(
+        '--svg <folder>',
+        'draws the tables that have a plot into this folder, with the optional package echarts',
+      ),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize-experiments memory\n  assize-experiments memory isolation schema\n  assize-experiments memory verdicts --peers peers\n  assize-experiments memory all --postgres postgres://localhost/test --svg plots\n  assize-experiments memory lattice --postgres postgres://localhost/test --runs 5 --json\n\n' +
+        'A cell that is not what it has to be is marked, and makes this a negative finding. Figures of time are of this machine.',
+    )
+    .action(
+      inSession(async (session, options: Options, names: readonly string[]) => {
+        const [{ EXPERIMENTS }, texts] = await Promise.all([
+          import('../memory/index.ts'),
+          import('../tables/index.ts'),
+        ]);
+        const { seed = SEED, runs, postgres, peers } = options;
+        const chosen = namedExperiments(EXPERIMENTS, names);
+        refuseIdle(EXPERIMENTS, chosen, {
+          settings: {
+            ...(options.seed !== undefined && { seed: '--seed' }),
+            ...(runs !== undefined && { runs: '--runs' }),
+            ...(postgres !== undefined && { postgres: '--postgres' }),
+            ...(peers !== undefined && { peers: '--peers' }),
+          },
+          usual: ['seed', 'runs'],
+        });
+        if (names.length === 0) {
+          listExperiments(session, 'memory', EXPERIMENTS);
+          return EXIT.ok;
+        }
+        const { runnable, skipped } = possible(chosen, names, options);
+        const draw = await drawingInto(options.svg, LEVELS);
+        const done: Done[] = [];
+        const undrawn: string[] = [];
+        for (const experiment of runnable) {
+          const tables = await runExperiment(session, experiment, (watched) =>
+            experiment.run({
+              ...watched,
+              seed,
+              ...(runs !== undefined && { runs }),
+              ...(postgres !== undefined && { postgres }),
+              ...(peers !== undefined && { peers }),
+            }),
+          );
+          if (!draw(experiment, tables)) undrawn.push(experiment.name);
+          done.push({ name: experiment.name, tables });
+          printTables(session, tables, texts);
+        }
+        const differ = done.flatMap(({ tables }) => tables).reduce((sum, table) => sum + texts.differing(table), 0);
+        if (session.json)
+          session.out.document({
+            seed,
+            ...(runs !== undefined && { runs }),
+            experiments: done,
+            skipped,
+            differing: differ,
+          });
+        else {
+          tellLeftOut(session, { skipped, undrawn });
+          if (differ > 0)
+            session.out.line(line`${counted(differ, 'cell')} marked with ≠, for not being what it has to be.`);
+        }
+        return differ > 0 ? EXIT.negative : EXIT.ok;
+      }),
+    );
+}

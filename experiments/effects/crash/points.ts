@@ -1,0 +1,48 @@
+import type { Sink } from 'assize/internal/effects';
+import type { Step } from './steps.ts';
+
+/** Where a process is killed, by what it has come to. */
+export const POINTS = [
+  'in the body, before any call',
+  'before a call, whose intent is durable',
+  'while the sink does the call',
+  'after the call, before that is written',
+  'before the commit',
+  'after the commit',
+  'before the held call',
+  'while the sink does the held call',
+  'after the held call, before that is written',
+  'when the caller is told',
+  'before what was done is undone',
+  'while the sink undoes it',
+  'after that, before it is written',
+] as const;
+export type Point = (typeof POINTS)[number];
+
+/** The body comes to nothing, so that what it did is undone. */
+export function isOfUndoing(point: Point): boolean {
+  return POINTS.indexOf(point) >= POINTS.indexOf('before what was done is undone');
+}
+
+/** Where the sink is told to act when the process is killed: by whoever has the sink. */
+export const AT_SINK: Partial<Record<Point, { readonly did: 'do' | 'undo'; readonly tool: 'reserve' | 'send' }>> = {
+  'while the sink does the call': { did: 'do', tool: 'reserve' },
+  'while the sink does the held call': { did: 'do', tool: 'send' },
+  'while the sink undoes it': { did: 'undo', tool: 'reserve' },
+};
+
+/** What a process is told that is to be killed, as its arguments. */
+export interface Life {
+  readonly url: string;
+  readonly port: number;
+  readonly sink: Sink;
+  readonly point: Point;
+}
+
+/** What a process is told that recovers and is to be killed at that, as its arguments. */
+export interface Recovery {
+  readonly url: string;
+  readonly port: number;
+  readonly sink: Sink;
+  readonly step: Step;
+}

@@ -1,0 +1,53 @@
+import type { Sink } from 'assize/internal/effects';
+import { type Beginning, killed } from './kill.ts';
+import type { Place } from './places.ts';
+import { AT_SINK, type Point } from './points.ts';
+import { Shop } from './shop.ts';
+import { Sinks } from './sinks.ts';
+
+/** Where a process is killed. */
+export interface Killing {
+  readonly point: Point;
+  readonly sink: Sink;
+}
+
+/** What a process has left that was killed: its store, and sinks that have what it has done there. Nobody has either open. */
+export class Remains implements AsyncDisposable {
+  readonly place: Place;
+  readonly sinks: Sinks;
+
+  private constructor(place: Place, sinks: Sinks) {
+    this.place = place;
+    this.sinks = sinks;
+  }
+
+  /** Of a process that is killed now. */
+  static async of({ point, sink }: Killing, newPlace: () => Promise<Place>, beginning: Beginning): Promise<Remains> {
+    const sinks = new Sinks(sink);
+    const place = await newPlace();
+    try {
+      const { url } = place;
+      await Shop.create(url);
+      const at = AT_SINK[point];
+      const isAtSink = (arrival: { did: string; tool: string }) => arrival.did === at?.did && arrival.tool === at.tool;
+      const port = await sinks.listen();
+      await killed('victim', { url, port, sink, point }, { sinks, isAtSink }, beginning);
+    } catch (error) {
+      await place[Symbol.asyncDispose]();
+      throw error;
+    } finally {
+      await sinks.close();
+    }
+    return new Remains(place, sinks);
+  }
+
+  /** The same once more; undefined where there is no way to copy a store. */
+  async copy(): Promise<Remains | undefined> {
+    const place = await this.place.copy?.();
+    return place === undefined ? undefined : new Remains(place, this.sinks.copy());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.place[Symbol.asyncDispose]());
+  }
+}

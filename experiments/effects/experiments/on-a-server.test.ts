@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../../../tests/support/command.ts';
+import { expectSources } from '../../../tests/support/fault-sources.ts';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import type { Table } from '../../tables/index.ts';
+
+/** Few of all windows: what a window comes to does not depend on how many there are. */
+const SCALE = '0.1';
+
+function assize(...args: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'assize-crash-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return runCommand(folder, undefined, 'assize-experiments', 'effects', ...args);
+}
+
+withPostgres('on a server', (postgres) => {
+  test('processes that are killed do nothing twice and lose nothing, and no schema is left', async () => {
+    const schemas = () => postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_crash%'");
+    const args = ['crash-windows-postgres', '--postgres', postgres.url(), '--scale', SCALE, '--json'];
+    const { code, out, err } = await assize(...args);
+    expect([code, err]).toEqual([0, expect.stringMatching(/^(crash-windows-postgres: .*\n)*$/)]);
+    const { experiments, skipped } = JSON.parse(out);
+    expect(skipped).toEqual([]);
+    const tables = experiments[0].tables as Table[];
+    expectSources('crash-windows-postgres', tables);
+    expect(tables.map(({ title }) => /PostgreSQL server/.test(title))).toEqual([true, true]);
+    for (const { columns, rows } of tables) {
+      const cells = rows.map((row) => row.cells.map(({ measured }) => measured));
+      const told = cells.filter(([twice]) => twice !== '–');
+      expect(told.length).toBeGreaterThan(0);
+      for (const row of told)
+        for (const name of ['twice', 'lost', 'blocked', 'left, keyed', 'left, queryable'])
+          expect([0, '–']).toContain(row[columns.indexOf(name)]);
+    }
+    expect(await schemas()).toEqual([]);
+  });
+});
+
+test('without a server it says by name that it was not run', async () => {
+  const named = await assize('crash-windows-postgres');
+  expect(named).toMatchObject({ code: 2, out: '' });
+  expect(named.err).toMatch(
+    /crash-windows-postgres can.t be run: it needs a PostgreSQL server; name one with --postgres/,
+  );
+});
+
+test('a server that is none is told as the store tells it, without its password, and nothing is left', async () => {
+  const url = 'postgres://somebody:secret@127.0.0.1:1/nowhere';
+  const { code, out, err } = await assize('crash-windows-postgres', '--postgres', url);
+  expect(code).toBe(2);
+  expect(err).toMatch(/can not be reached; check host and port, and that the server runs/);
+  expect(out + err).not.toContain('secret');
+});

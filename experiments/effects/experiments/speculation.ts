@@ -1,0 +1,148 @@
+import { breath, type Cell, partOf, type Table } from '../../tables/index.ts';
+import { numbersFrom } from '../chance.ts';
+import { Shelf } from '../environments/shelf.ts';
+import type { Experiment, Running } from '../experiment.ts';
+import { estimateOf } from '../interval.ts';
+import { scaled } from '../measure.ts';
+import { Metrics, sixTable } from '../metrics.ts';
+import { MODES, type Mode, type ModeName } from '../modes.ts';
+import { conflicts } from './speculation-conflicts.ts';
+import { leakedFiles } from './speculation-files.ts';
+import { type Branch, deliveryOf, placesOf, speculatorIn } from './speculators.ts';
+
+export const speculation: Experiment = {
+  name: 'speculation',
+  about: 'branches of which one is to stay: what others see of them, what they leave, where they meet (RQ2, table 3)',
+  run: async (running) => [
+    ...(await contamination(partOf(running, 0, 3))),
+    ...(await leakedFiles(partOf(running, 1, 3))),
+    ...(await conflicts(partOf(running, 2, 3))),
+  ],
+};
+
+const RUNS = 200;
+const BRANCHES = [2, 4, 8, 16];
+const STEPS = 5;
+/** Runs in which something was seen of a branch that was not committed, in per cent, in all settings (§6.3). */
+const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Frontier': 100, 'No-Tx': 100 };
+
+/** Whether somebody who looks at every step of every branch sees what is not committed; and what of it stays. */
+async function contamination(running: Running): Promise<Table[]> {
+  const runs = scaled(RUNS, running);
+  const measured: Contaminated[][][] = [];
+  let done = 0;
+  for (const branches of BRANCHES) {
+    const row: Contaminated[][] = [];
+    for (const mode of MODES) {
+      const seen: Contaminated[] = [];
+      for (let run = 0; run < runs; run++) {
+        await breath(running);
+        seen.push(await contaminatedIn(mode, branches, numbersFrom('winner', running.seed, branches, run)));
+        running.progress(++done, runs * BRANCHES.length * MODES.length);
+      }
+      row.push(seen);
+    }
+    measured.push(row);
+  }
+  const tableOf = (
+    title: string,
+    isSo: (one: Contaminated) => boolean,
+    paper: Partial<Record<ModeName, number>>,
+  ): Table => ({
+    source: 'RQ2',
+    title,
+    unit: '%',
+    keys: ['branches'],
+    columns: MODES.map(({ name }) => name),
+    rows: BRANCHES.map((branches, i) => ({
+      keys: [branches],
+      cells: MODES.map(({ name }, m) =>
+        shareOf(
+          measured[i]![m]!.map((one) => (isSo(one) ? 100 : 0)),
+          running,
+          paper[name],
+        ),
+      ),
+    })),
+    notes: [
+      `${runs} runs a cell, ${STEPS} writes a branch. Somebody looks at the whole store after each step of each branch. With the frontier writes are held until the commit; in the other modes they are made at once, and undone, put back or left.`,
+    ],
+  });
+  return [
+    tableOf('runs in which a branch that was not committed was seen', ({ seen }) => seen, SEEN),
+    tableOf('runs after which something of a losing branch stood', ({ left }) => left, {}),
+    tableOf('runs after which the winner stood, and nothing else', ({ right }) => right, {}),
+    sixTable(
+      {
+        source: 'RQ2',
+        title: 'of branches in one store',
+        keys: ['branches'],
+        notes: [
+          'A step is a write of the branch that is chosen. Nothing goes wrong with a call here, so no error is told.',
+        ],
+      },
+      MODES,
+      BRANCHES.map((branches, i) => ({
+        keys: [branches],
+        measured: MODES.map((_, m) => metricsOf(measured[i]![m]!, running)),
+      })),
+    ),
+  ];
+}
+
+interface Contaminated {
+  readonly seen: boolean;
+  readonly left: boolean;
+  readonly right: boolean;
+  /** Writes of the winner that stand. */
+  readonly own: number;
+}
+
+function metricsOf(all: readonly Contaminated[], { seed }: Running): Metrics {
+  const metrics = new Metrics(seed);
+  for (const { seen, right, own } of all)
+    metrics.add({
+      ...{ steps: STEPS, success: true, faults: 0, retries: 0, recovered: 0, propagated: 0, waiting: 0 },
+      judged: { correct: right, expected: STEPS, present: own, wrong: 0, contaminated: seen },
+    });
+  return metrics;
+}
+
+async function contaminatedIn(mode: Mode, count: number, chance: () => number): Promise<Contaminated> {
+  const shelf = new Shelf();
+  const speculator = await speculatorIn(mode, {
+    tools: [shelf.tool(deliveryOf(mode))],
+    writes: ['shelf:*'],
+    world: shelf,
+  });
+  const winner = Math.floor(chance() * count);
+  let seen = false;
+  const branches = placesOf(count).map(
+    (branch): Branch =>
+      async (call) => {
+        for (let step = 0; step < STEPS; step++) {
+          await call('shelf.put', { place: `${branch}-${step}`, by: `branch ${branch}` });
+          // Nothing is committed before one was chosen.
+          if (!isChosen && shelf.look().size > 0) seen = true;
+        }
+      },
+  );
+  let isChosen = false;
+  try {
+    // Checkpoints do the winner again by itself, which is then the only one.
+    await speculator.try(branches, (failed) => {
+      isChosen = true;
+      return failed.length === 1 ? 0 : winner;
+    });
+  } finally {
+    await speculator.close();
+  }
+  const standing = [...shelf.look().values()];
+  const own = standing.filter((by) => by === `branch ${winner}`).length;
+  return { seen, left: own < standing.length, right: own === STEPS && standing.length === STEPS, own };
+}
+
+function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {
+  const { mean, within } = estimateOf(values, running.seed);
+  return { measured: mean, within, ...(paper === undefined ? {} : { paper }) };
+}

@@ -1,0 +1,112 @@
+import {
+  Assize,
+  type Domain,
+  defineDomain,
+  escalate,
+  generateKeys,
+  issueWrit,
+  pass,
+  reject,
+  type Trajectory,
+  type Writ,
+} from 'assize';
+import { MemoryStore } from 'assize/internal/stores/memory';
+import { z } from 'zod';
+import type { StageOptions } from './stage.ts';
+
+/** A step that is never allowed. */
+export const FORBIDDEN = 'forbidden';
+
+/** Everything may be done but what is forbidden, and nothing that is to be confirmed before somebody does. */
+const GATED = defineDomain({
+  name: 'gated',
+  version: '1',
+  state: z.object({ done: z.record(z.string(), z.object({ asks: z.boolean(), confirmed: z.boolean() })) }),
+  initial: { done: {} },
+  processes: { working: { writes: ['/done/{step}'] } },
+  roles: { agent: { params: ['step'], processes: ['working'] } },
+  actions: {
+    step: {
+      process: 'working',
+      args: z.object({ asks: z.boolean() }),
+      apply: ({ done }, { asks }, { role: { step } }) => {
+        done[step] = { asks, confirmed: false };
+      },
+    },
+  },
+  counselors: { operator: (principal) => principal === 'operator' },
+  freeze: 'footprint',
+  invariants: ({ each }) => [
+    each('ALLOWED', '/done/*', {}, (_, __, [step]) => (step === FORBIDDEN ? reject('it is forbidden') : pass)),
+    each(
+      'CONFIRMED',
+      '/done/*',
+      {
+        channel: 'operator',
+        onApprove: ({ done }, { keys: [name = ''] }) => {
+          const step = done[name];
+          if (step !== undefined) step.confirmed = true;
+        },
+      },
+      ({ asks, confirmed }) => (!asks || confirmed ? pass : escalate('this can’t be undone')),
+    ),
+  ],
+}) as unknown as Domain;
+
+const keys = generateKeys();
+const WRIT = issueWrit(
+  {
+    issuer: keys.publicKey,
+    subject: 'agent:tested',
+    actions: ['**'],
+    scopes: ['**'],
+    not_before: '2026-01-01T00:00:00.000000Z',
+    expires: '2100-01-01T00:00:00.000000Z',
+    max_depth: 0,
+    nonce: '1',
+  },
+  keys.privateKey,
+);
+
+/** The runtime as a mode has it, in memory, with somebody who may confirm what is put up for approval. */
+export interface GatedStage {
+  readonly assize: Assize;
+  readonly trajectory: Trajectory;
+  readonly writ: Writ;
+  /** What a transaction commits with. `asks`: whether it is put up for approval first. */
+  intent(
+    step: string,
+    asks: boolean,
+  ): { action: string; role: { name: string; params: { step: string } }; args: { asks: boolean } };
+  close(): Promise<void>;
+}
+
+/** Opens the runtime with these tools, to be closed by who asks. */
+export async function openGated({
+  mode,
+  tools,
+  tries,
+  callMs,
+}: Pick<StageOptions, 'mode' | 'tools' | 'tries' | 'callMs'>): Promise<GatedStage> {
+  const store = new MemoryStore();
+  const assize = new Assize({
+    store,
+    domains: [GATED],
+    anchors: [keys.publicKey],
+    tools,
+    frontier: mode.frontier ? 'derived' : 'none',
+    pause: async () => {},
+    ...(tries === undefined ? {} : { tries }),
+    ...(callMs === undefined ? {} : { callMs }),
+  });
+  return {
+    assize,
+    trajectory: await assize.create(GATED, { writs: [WRIT] }),
+    writ: WRIT,
+    intent: (step, asks) => ({ action: 'step', role: { name: 'agent', params: { step } }, args: { asks } }),
+    close: async () => {
+      await assize.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { type Call, type Delivery, DidNothing, declareTool, type Sink, type Tool } from 'assize/internal/effects';
+import { z } from 'zod';
+import { LostResponse } from '../faulty.ts';
+
+/** How the first call about a message goes; those that follow it go well, but for what is refused for good. */
+export type PostFault = 'exception' | 'lost before' | 'lost after' | 'hang' | 'final refusal';
+
+export const POST_FAULTS: readonly PostFault[] = ['exception', 'lost before', 'lost after', 'hang', 'final refusal'];
+
+// Once for all that are made: what checks an input is compiled with its schema.
+const MESSAGE = z.strictObject({ message: z.string() });
+const RESERVED = z.strictObject({ place: z.string() });
+
+/** A sink of messages that are never taken back, and of reservations that may be, with a log of its own of what it took. */
+export class PostBox {
+  readonly sort: Sink;
+  readonly tools: readonly Tool[];
+  /** Messages, in order. A keyed one takes each key once, any other whatever it is given. */
+  readonly taken: string[] = [];
+  readonly #fault: PostFault;
+  readonly #delivery: Delivery;
+  /** What has met its fault. */
+  readonly #met = new Set<string>();
+  readonly #messages = new Map<string, string>();
+  readonly #takenKeys = new Set<string>();
+  readonly #reserved = new Set<string>();
+  #isMended = false;
+
+  /** `delivery`: whether a message can be held. */
+  constructor(sort: Sink, fault: PostFault, delivery: Delivery) {
+    this.sort = sort;
+    this.#fault = fault;
+    this.#delivery = delivery;
+    this.tools = [this.#send(), this.#reserve()];
+  }
+
+  /** What was refused for good is taken from now on. */
+  mend(): void {
+    this.#isMended = true;
+  }
+
+  /** What a call of that key was about. */
+  messageOf(key: string): string | undefined {
+    return this.#messages.get(key);
+  }
+
+  timesTaken(message: string): number {
+    return this.taken.filter((each) => each === message).length;
+  }
+
+  #send(): Tool {
+    return declareTool({
+      name: 'post.send',
+      input: MESSAGE,
+      class: { reversibility: 'irreversible', delivery: this.#delivery, sink: this.sort },
+      writes: ['post:messages:{message}'],
+      execute: ({ message }, { key }) => {
+        this.#messages.set(key, message);
+        return this.#faulty(`send ${message}`, () => {
+          if (this.sort === 'keyed' && this.#takenKeys.has(key)) return;
+          this.#takenKeys.add(key);
+          this.taken.push(message);
+        });
+      },
+      ...this.#asked((key) => this.#takenKeys.has(key)),
+    });
+  }
+
+  #reserve(): Tool {
+    return declareTool({
+      name: 'post.reserve',
+      input: RESERVED,
+      class: { reversibility: 'reversible', delivery: 'externalised', sink: this.sort },
+      writes: ['post:places:{place}'],
+      execute: (_, { key }) => void this.#reserved.add(key),
+      compensate: async ({ place }, _result, { key }) => {
+        await this.#faulty(`undo ${place}`, () => void this.#reserved.delete(key));
+        return { undone: 'all' };
+      },
+      ...this.#asked((key) => this.#reserved.has(key)),
+    });
+  }
+
+  #asked(has: (key: string) => boolean) {
+    if (this.sort !== 'queryable') return {};
+    return {
+      reconcile: (_: unknown, { key }: Call) =>
+        has(key) ? { happened: true as const, result: null } : { happened: false as const },
+    };
+  }
+
+  async #faulty(what: string, make: () => void): Promise<void> {
+    const isFirst = !this.#met.has(what);
+    this.#met.add(what);
+    if (this.#fault === 'final refusal' && !this.#isMended) throw new DidNothing('it is not taken', { final: true });
+    if (!isFirst) return make();
+    if (this.#fault === 'exception') throw new DidNothing('nobody is there');
+    if (this.#fault === 'lost before') throw new LostResponse('the line was dead');
+    make();
+    if (this.#fault === 'lost after') throw new LostResponse('the line went dead');
+    if (this.#fault === 'hang') await new Promise<never>(() => undefined);
+  }
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AssizeError } from 'assize';
+import type { Json } from 'assize/internal/base';
+import { parseStrict } from 'assize/internal/canon';
+import type { AirlineRecords } from 'assize-domains/airline';
+import { airlineBenchmark } from 'assize-domains/airline/adjudicate';
+import type { RetailRecords } from 'assize-domains/retail';
+import { retailBenchmark } from 'assize-domains/retail/adjudicate';
+import { type ChangedRecords, recordedTask } from 'assize-domains/tau';
+import { z } from 'zod';
+import { airlineDesk } from './airline.ts';
+import type { Desk } from './desk.ts';
+import { retailDesk } from './retail.ts';
+
+/** A task of a benchmark: the calls that solve it, and what its own tools answered and left behind. */
+export interface TauTask {
+  readonly taskId: number;
+  readonly calls: readonly { readonly name: string; readonly arguments: { readonly [name: string]: Json } }[];
+  /** What each call answers. */
+  readonly outputs: readonly Json[];
+  readonly changed: ChangedRecords;
+}
+
+/** A benchmark with its tasks. */
+export interface TauSet {
+  readonly desk: Desk;
+  readonly tasks: readonly TauTask[];
+}
+
+/** The folders of the two sets, below that of all data. */
+export const TAU_SETS = ['tau-airline', 'tau-retail'] as const;
+
+export type TauSetName = (typeof TAU_SETS)[number];
+
+export function hasTauSet(name: TauSetName, folder: string): boolean {
+  return existsSync(join(folder, name, 'tasks.json'));
+}
+
+/**
+ * Reads a set; undefined where it is not there.
+ *
+ * @throws AssizeError `bad_data`, naming the file
+ */
+export function readTauSet(name: TauSetName, folder: string): TauSet | undefined {
+  if (!hasTauSet(name, folder)) return undefined;
+  const files = new Files(join(folder, name));
+  return { desk: DESKS[name](files), tasks: tasksOf(files) };
+}
+
+const DESKS: Readonly<Record<TauSetName, (files: Files) => Desk>> = {
+  'tau-airline': (files) => airlineDesk(files.records(airlineBenchmark) as AirlineRecords),
+  'tau-retail': (files) => retailDesk(files.records(retailBenchmark) as RetailRecords),
+};
+
+const RECORD = z.record(z.string(), z.unknown());
+const EXPECTED = z.object({
+  task_id: z.int(),
+  outputs: z.array(z.string()),
+  changed: z.record(z.string(), RECORD),
+});
+
+function tasksOf(files: Files): TauTask[] {
+  const expected = new Map(files.lines('expected-tasks.jsonl', EXPECTED).map((line) => [line.task_id, line]));
+  return files.read('tasks.json', z.array(recordedTask)).map(({ task_id, calls }) => {
+    const found = expected.get(task_id);
+    if (found?.outputs.length !== calls.length)
+      throw files.bad('expected-tasks.jsonl', `task ${task_id} has ${calls.length} calls, and not as many outputs`);
+    return { taskId: task_id, calls, outputs: found.outputs.map(outputOf), changed: found.changed };
+  });
+}
+
+/** An output as data where it is some, else the text that it is: members have an order there, and numbers several forms. */
+export function outputOf(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** The files of one set. */
+class Files {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  read<Value>(name: string, schema: z.ZodType<Value>): Value {
+    return this.#parsed(name, this.#text(name), schema);
+  }
+
+  lines<Value>(name: string, schema: z.ZodType<Value>): Value[] {
+    const lines = this.#text(name).split('\n');
+    return lines.filter((line) => line !== '').map((line) => this.#parsed(name, line, schema));
+  }
+
+  /** The database, a file a collection. */
+  records({ collections, records }: { readonly collections: readonly string[]; readonly records: z.ZodType }): unknown {
+    const found = collections.map((name) => [name, this.read(`${name}.json`, RECORD)]);
+    return this.#checked(collections.join(', '), Object.fromEntries(found), records);
+  }
+
+  bad(name: string, what: string, cause?: unknown): AssizeError<'bad_data'> {
+    return new AssizeError('bad_data', `${join(this.#folder, name)} is not as it should be: ${what}.`, { cause });
+  }
+
+  #text(name: string): string {
+    try {
+      return readFileSync(join(this.#folder, name), 'utf8');
+    } catch (cause) {
+      throw this.bad(name, 'it can’t be read', cause);
+    }
+  }
+
+  #parsed<Value>(name: string, text: string, schema: z.ZodType<Value>): Value {
+    try {
+      return this.#checked(name, parseStrict(text, { bytesMax: 2 ** 26 }), schema);
+    } catch (cause) {
+      if (cause instanceof AssizeError && cause.code === 'bad_data') throw cause;
+      throw this.bad(name, (cause as Error).message, cause);
+    }
+  }
+
+  #checked<Value>(name: string, value: unknown, schema: z.ZodType<Value>): Value {
+    const read = schema.safeParse(value);
+    if (read.success) return read.data;
+    throw this.bad(name, z.prettifyError(read.error).replaceAll(/\s+/g, ' '), read.error);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Json } from 'assize/internal/base';
+import type { Environment, Judged, Task } from '../task.ts';
+import type { TauSet, TauTask } from './data.ts';
+import { same } from './desk.ts';
+import { type Served, TauService } from './service.ts';
+import { tauTools } from './tools.ts';
+
+/** A benchmark's task: the calls that solve it, on a service with a database of its own. */
+export function tauTask({ desk }: TauSet, task: TauTask): Task {
+  return {
+    name: `${desk.name} ${task.taskId}`,
+    steps: task.calls.map((call) => ({ tool: `${desk.name}.${call.name}`, input: call.arguments })),
+    open: () => {
+      const service = new TauService(desk);
+      return new TauEnvironment(tauTools(desk, service), service, task);
+    },
+  };
+}
+
+class TauEnvironment implements Environment {
+  readonly tools: Environment['tools'];
+  readonly #service: TauService;
+  readonly #task: TauTask;
+
+  constructor(tools: Environment['tools'], service: TauService, task: TauTask) {
+    this.tools = tools;
+    this.#service = service;
+    this.#task = task;
+  }
+
+  /** The service is elsewhere: whoever takes a checkpoint has nothing of it. */
+  snapshot(): unknown {
+    return undefined;
+  }
+
+  restore(): void {}
+
+  judge(answers: readonly unknown[]): Judged {
+    const { changed: expected, outputs } = this.#task;
+    const changed = this.#service.changed();
+    const idsOf = (records: typeof changed): string[] =>
+      Object.entries(records).flatMap(([name, all]) => Object.keys(all).map((id) => `${name} ${id}`));
+    const [wanted, there] = [idsOf(expected), new Set(idsOf(changed))];
+    const recordOf = (records: typeof changed, id: string): unknown => {
+      const [name, key] = [id.slice(0, id.indexOf(' ')), id.slice(id.indexOf(' ') + 1)];
+      return records[name]?.[key];
+    };
+    const present = wanted.filter((id) => there.has(id));
+    const isAsExpected = same(changed, expected);
+    return {
+      correct: isAsExpected && same(answers.map(outputOf), outputs),
+      expected: wanted.length,
+      present: present.length,
+      wrong: present.filter((id) => !same(recordOf(changed, id), recordOf(expected, id))).length,
+      contaminated: !isAsExpected || this.#service.log.some(({ did }) => did === 'revert'),
+    };
+  }
+}
+
+/** What the benchmark calls the output: an answer that also says how it can be taken back says it beside. */
+function outputOf(answer: unknown): Json {
+  const isServed = typeof answer === 'object' && answer !== null && 'output' in answer && 'change' in answer;
+  return (isServed ? (answer as Served).output : (answer ?? null)) as Json;
+}

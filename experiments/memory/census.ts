@@ -1,0 +1,28 @@
+import { breath } from '../tables/index.ts';
+import type { Running } from './experiment.ts';
+
+/** Does each cell so many times, one run after the other, and answers with what came of its runs, in the order of the cells. */
+export async function census<Cell, Made>(
+  running: Running,
+  cells: readonly Cell[],
+  runs: number,
+  once: (cell: Cell, run: number) => Promise<Made>,
+): Promise<readonly (readonly Made[])[]> {
+  const all: Made[][] = [];
+  let done = 0;
+  for (const cell of cells) {
+    const made: Made[] = [];
+    for (let run = 0; run < runs; run++) {
+      await breath(running);
+      made.push(await once(cell, run));
+      running.progress(++done, cells.length * runs);
+    }
+    all.push(made);
+  }
+  return all;
+}
+
+/** The part of them that are so, from 0 to 1. */
+export function partThat<Made>(made: readonly Made[], isSo: (one: Made) => boolean): number {
+  return made.filter(isSo).length / made.length;
+}

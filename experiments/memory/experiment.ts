@@ -1,0 +1,31 @@
+import type { Table, Watched } from '../tables/index.ts';
+
+/** How much of an experiment is done, and on what. */
+export interface Running extends Watched {
+  /** Of all chance: the same seed gives the same figures, but for those of time. */
+  readonly seed: number;
+  /** How many runs, or schedules, each cell has; where it is left out as many as the paper has. */
+  readonly runs?: number;
+  /** Where the server is that some experiments need: `postgres://user:password@host:5432/database`. */
+  readonly postgres?: string;
+  /** A folder in which other memories are installed, as `peers/package.json` pins them: they are run too. */
+  readonly peers?: string;
+}
+
+/** What an experiment can't be run without. */
+export type Need = 'postgres';
+
+/** What of `Running` an experiment goes by. */
+export type Setting = 'seed' | 'runs' | 'postgres' | 'peers';
+
+/** Cells of the paper, or of what it leaves out, each of which is executed. */
+export interface Experiment {
+  /** As the command line names it: `isolation`. */
+  readonly name: string;
+  /** One line, for the help. */
+  readonly about: string;
+  readonly needs?: Need;
+  /** Any other setting comes to nothing with it. Default: the seed and how many runs. */
+  readonly uses?: readonly Setting[];
+  run(running: Running): Promise<readonly Table[]>;
+}

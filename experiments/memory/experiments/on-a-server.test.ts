@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { endOf, runCommand, startCommand } from '../../../tests/support/command.ts';
+import { blockOf } from '../../../tests/support/guide-files.ts';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { type Table, tableText } from '../../tables/index.ts';
+import { EXPERIMENTS } from '../index.ts';
+
+/** What each run comes to does not depend on how many there are. */
+const RUNS = 3;
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-anomalies-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const assize = (...args: string[]) => runCommand(folder, undefined, 'assize-experiments', 'memory', ...args);
+const named = EXPERIMENTS.flatMap(({ name, needs }) => (needs === 'postgres' ? [name] : []));
+
+/** The column of a table that begins so, in the order of its rows. */
+function columnOf(tables: readonly Table[], title: string, column: string): unknown[] {
+  const table = tables.find((one) => one.title.startsWith(title))!;
+  const at = table.columns.indexOf(column);
+  return table.rows.map(({ cells }) => cells[at]!.measured);
+}
+
+withPostgres('on a server', (postgres) => {
+  const leftovers = () => postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_anomalies%'");
+
+  test('every cell is what it has to be, and nothing is left on the server', async () => {
+    const { code, out } = await assize(...named, '--postgres', postgres.url(), '--runs', String(RUNS), '--json');
+    const { experiments, differing, runs, skipped } = JSON.parse(out);
+    const found = (experiments as { name: string; tables: Table[] }[]).flatMap(({ tables }) => tables);
+    const wrong = found.flatMap((table) =>
+      table.rows.flatMap(({ keys, cells }) =>
+        cells
+          .filter(({ measured, expected }) => expected !== undefined && measured !== expected)
+          .map(() => [table.title, ...keys]),
+      ),
+    );
+    expect(wrong).toEqual([]);
+    expect({ code, differing, runs, skipped }).toEqual({ code: 0, differing: 0, runs: RUNS, skipped: [] });
+    expect((experiments as { name: string }[]).map(({ name }) => name)).toEqual(named);
+    for (const { name, tables } of experiments as { name: string; tables: Table[] }[])
+      expect(
+        tables.filter(({ plot }) => plot !== undefined),
+        `${name} has something to draw`,
+      ).not.toEqual([]);
+    // Against what the paper and the notes to it have, and not against what the experiments themselves expect.
+    expect(columnOf(found, 'lost update', 'admit')).toEqual([0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]);
+    expect(columnOf(found, 'lost update', 'aborted')).toEqual([
+      0, 0, 0, 0, 0.5, 0.5, 0, 0.75, 0.75, 0, 0.875, 0.875, 0, 0.9375, 0.9375,
+    ]);
+    for (const [level, admits] of Object.entries({ RC: [1, 1, 1], RR: [0, 1, 1], SR: [0, 0, 0] }))
+      expect(columnOf(found, 'two transactions at once: runs', level), level).toEqual(admits);
+    expect(columnOf(found, 'belief drift', 'admit')).toEqual([1, 1, 0, 0, 1, 0, 1, 1, 1]);
+    expect(columnOf(found, 'belief drift', 'aborted')).toEqual([0, 0, 0.5, 0, 0, 0, 0, 0, 0]);
+    expect(columnOf(found, 'last writer wins: runs', 'none, at RC')).toEqual([0, 1, 1, 1, 1]);
+    expect(columnOf(found, 'last writer wins: runs', 'one open row by EXCLUDE, at RC')).toEqual([0, 0, 0, 0, 0]);
+    expect(columnOf(found, '16 judges', 'questions acted on differently')).toEqual([0, 0, 0, 0, RUNS, RUNS, 0]);
+    // What the paper prints, and nothing that follows from it: Table 24, and §E.6 for the three others.
+    const printed = (title: string) =>
+      found.find((one) => one.title.startsWith(title))!.rows.map(({ cells }) => cells.map(({ paper }) => paper ?? '-'));
+    expect(
+      printed('lost update')
+        .flat()
+        .filter((one) => one === '-'),
+    ).toEqual([]);
+    expect(printed('two transactions at once: runs')).toEqual([
+      [1, 0, 0],
+      [1, 1, 0],
+      [1, 1, 0],
+    ]);
+    expect(printed('two transactions at once: the part')).toEqual([
+      ['-', '-', '-'],
+      ['-', '-', 0.5],
+      ['-', '-', '-'],
+    ]);
+    for (const title of ['belief drift', 'what can’t be found any more'])
+      expect(new Set(printed(title).flat()), title).toEqual(new Set(['-']));
+    const lost = found.find(({ title }) => title.startsWith('lost update'))!;
+    expect(tableText(lost).startsWith(blockOf('anomalies.md', 'text lattice')), 'as the guide shows it').toBe(true);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('Ctrl-C ends it between two runs, and leaves nothing either', async () => {
+    const url = postgres.url();
+    const child = startCommand(
+      folder,
+      undefined,
+      'assize-experiments',
+      'memory',
+      'lattice',
+      '--postgres',
+      url,
+      '--runs',
+      '10000',
+    );
+    const over = endOf(child);
+    child.stderr?.on('data', (said: string) => {
+      if (/lattice: /.test(said) && !child.killed) child.kill('SIGINT');
+    });
+    const { code, out } = await over;
+    expect({ code, out }).toEqual({ code: 130, out: '' });
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('connections that are lost end it with a sentence, and leave nothing either', async () => {
+    const child = startCommand(
+      folder,
+      undefined,
+      'assize-experiments',
+      'memory',
+      'revisions',
+      '--postgres',
+      postgres.url(),
+      '--runs',
+      '10000',
+    );
+    const over = endOf(child);
+    let cut: Promise<unknown> | undefined;
+    child.stderr?.on('data', (said: string) => {
+      if (/revisions: /.test(said))
+        cut ??= postgres.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'assize-experiments memory'",
+        );
+    });
+    const { code, out, err } = await over;
+    await cut;
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^assize: The PostgreSQL server can't be used: /m);
+    expect(err).not.toMatch(/fault in assize/);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('who may make no schema is told so', async () => {
+    const role = `poor_${Date.now()}`;
+    await postgres.query(`CREATE ROLE ${role} LOGIN`);
+    try {
+      const url = new URL(postgres.url());
+      url.username = role;
+      const { code, out, err } = await assize('lattice', '--postgres', url.href);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toMatch(/can't be used: permission denied/);
+    } finally {
+      await postgres.query(`DROP ROLE ${role}`);
+    }
+  });
+});
+
+describe('without a server', () => {
+  test('what is named and needs one is refused, and all names what it leaves out', async () => {
+    const { code, out, err } = await assize('lattice');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^assize: lattice can.t be run: it needs a PostgreSQL server; name one with --postgres/);
+  });
+
+  test.each([
+    ['a URL of something else', 'sqlite:./here.db', /--postgres names no PostgreSQL server/],
+    ['a URL that is none', 'postgres://user:secret@[', /--postgres names no PostgreSQL server/],
+    [
+      'a server that is not there',
+      'postgres://user:secret@127.0.0.1:1/none',
+      /The PostgreSQL server can't be used: .*ECONNREFUSED/,
+    ],
+  ])('%s is refused, and no password is repeated', async (_, url, saying) => {
+    const { code, out, err } = await assize('lattice', '--postgres', url);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(saying);
+    expect(err).not.toContain('secret');
+  });
+});

@@ -1,0 +1,108 @@
+import {
+  Assize,
+  createOracle,
+  defineDomain,
+  type Embedder,
+  generateKeys,
+  issueWrit,
+  openStore,
+  seededRandom,
+  systemClock,
+} from 'assize';
+import type { Judge, Memory, Ruling } from 'assize/internal/runtime';
+import { z } from 'zod';
+
+/** A store with one memory space, in which runtimes say something as processes of their own do. */
+export interface OwnMemory {
+  /** Of the store: what has votes in it, and keeps them. */
+  readonly oracle: Judge['oracle'];
+  /** What a runtime of its own says and recalls; each trajectory is begun by who comes first. */
+  begin(trajectoryId: string, with_?: { readonly judge?: Judge; readonly embedder?: Embedder }): Promise<Memory>;
+  close(): Promise<void>;
+}
+
+type Strategy = 'lww' | 'evi' | 'rule';
+
+const SPACE = 'experiment';
+
+/** By default in memory; on SQLite nothing waits for the disk. Predicates have one value at a time. */
+export async function openOwnMemory(
+  predicates: Readonly<Record<string, Strategy>>,
+  seed: string,
+  url = 'memory:',
+): Promise<OwnMemory> {
+  const domain = defineDomain({
+    name: 'experiment',
+    version: '1',
+    state: z.object({}),
+    initial: {},
+    processes: {},
+    roles: {},
+    actions: {},
+    invariants: [],
+    memory: {
+      predicates: Object.fromEntries(
+        Object.entries(predicates).map(([name, strategy]) => [name, { cardinality: 'single-valued', strategy }]),
+      ),
+    },
+  });
+  const keys = generateKeys(seededRandom(`keys ${seed}`).bytes(32));
+  const writ = issueWrit(
+    {
+      issuer: keys.publicKey,
+      subject: 'agent',
+      actions: ['assize.believe'],
+      scopes: [`memory:${SPACE}:**`],
+      not_before: '2000-01-01T00:00:00.000000Z',
+      expires: '2100-01-01T00:00:00.000000Z',
+      max_depth: 0,
+      nonce: seed,
+    },
+    keys.privateKey,
+  );
+  const store = await openStore(url, url === 'memory:' ? {} : { durability: 'off' });
+  return {
+    oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
+    begin: async (trajectoryId, with_ = {}) => {
+      const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], ...with_ });
+      const isThere = (await store.head(trajectoryId)) !== undefined;
+      const trajectory = await (isThere
+        ? assize.open(trajectoryId, domain)
+        : assize.create(domain, { trajectoryId, writs: [writ] }));
+      return trajectory.memory({ space: SPACE, writ });
+    },
+    close: () => store.close(),
+  };
+}
+
+/** Of a process that ends as soon as the judge’s vote is in the log: nothing that rests on it is committed. */
+export class Ended extends Error {
+  override readonly name = 'Ended';
+}
+
+export function endingAfterVote(oracle: Judge['oracle']): Judge['oracle'] {
+  return {
+    ...oracle,
+    consult: async (asking) => {
+      await oracle.consult(asking);
+      throw new Ended('the process has ended');
+    },
+  };
+}
+
+/** Whether the process has ended over what it had to say, and not said it; else it is believed, or kept as what lost. */
+export async function hasEnded(saying: Promise<Ruling>): Promise<boolean> {
+  try {
+    await committed(saying);
+    return false;
+  } catch (error) {
+    if (error instanceof Ended) return true;
+    throw error;
+  }
+}
+
+/** What is said in an experiment is committed, or nothing is shown. */
+export async function committed(saying: Promise<Ruling>): Promise<void> {
+  const { ruling } = await saying;
+  if (ruling !== 'committed') throw new Error(`What was to be said is ${ruling}.`);
+}

@@ -1,0 +1,26 @@
+import type { Embedder } from 'assize';
+import { contentHash } from 'assize/internal/canon';
+
+const DIMENSIONS = 32;
+
+/** Stands for a model: counts words by their salted hashes, so that near to each other is what has words in common. */
+export function wordEmbedder({
+  salt,
+  isNormalised = false,
+}: {
+  readonly salt: string;
+  /** Whether all vectors have the length 1. */
+  readonly isNormalised?: boolean;
+}): Embedder {
+  const vectorOf = (text: string): Float32Array => {
+    const vector = new Float32Array(DIMENSIONS);
+    for (const word of text.toLowerCase().split(/\W+/)) {
+      const place = Number.parseInt(contentHash([salt, word]).slice(0, 8), 16) % DIMENSIONS;
+      vector[place]! += 1;
+    }
+    const length = isNormalised ? Math.hypot(...vector) : 1;
+    return vector.map((one) => one / length);
+  };
+  const id = isNormalised ? `${salt}, of length 1` : salt;
+  return { id, dimensions: DIMENSIONS, embed: async (texts) => texts.map(vectorOf) };
+}

@@ -1,0 +1,303 @@
+import { form, requireForm } from 'assize/internal/base';
+import type { Anomaly } from 'assize/internal/memory/isolation';
+import { ExperimentError } from './errors.ts';
+import type { Done, Execution, Version } from './execute.ts';
+import { judgeRow, tableOf } from './schedule.ts';
+
+/** An anomaly as it was found: between whom, and on which rows. */
+export interface Found {
+  readonly txs: readonly number[];
+  readonly items: readonly string[];
+}
+
+/** What a level can be asked about by looking at a history alone. N2 is about values, see `driftedFrom`. */
+export type Visible = Exclude<Anomaly, 'N2'> | 'A3' | 'callback';
+
+/**
+ * All that an execution has of an anomaly, between committed transactions; P0 and P1 are about those that may abort as well.
+ *
+ * - `P0`: a row is written over a version whose writer has not ended.
+ * - `P1`: a version is seen whose writer has not ended.
+ * - `P2`: one transaction sees two versions of a row, neither its own (Berenson's A2).
+ * - `P3`: what a predicate was found to hold lacks a row that another had committed by the time the first commits. This is the
+ *   phenomenon and not the second look (`A3`), which a snapshot answers like the first: Berenson's Table 4, which the paper's guards
+ *   follow, has SI without P2 and not without P3.
+ * - `P4`: a row is written over a version that came after the one that its writer has read last.
+ * - `A5A`: one transaction sees a row from before another's commit, and a second row from after it, where that wrote both.
+ * - `A5B`: two transactions each read what the other writes, as it was before; what they write is not the same.
+ * - `N1`: two judgements of one question differ.
+ * - `callback`: a row is written by whoever has yet to read its callback (Table 9).
+ * @throws ExperimentError `unknown_anomaly`
+ */
+export function find(anomaly: Visible, execution: Execution): readonly Found[] {
+  requireForm(form.text, anomaly, 'anomaly');
+  if (!Object.hasOwn(DETECTORS, anomaly))
+    throw new ExperimentError('unknown_anomaly', `What can be looked for is ${Object.keys(DETECTORS).join(', ')}.`, {
+      evidence: { anomaly },
+    });
+  return DETECTORS[anomaly](new History(execution));
+}
+
+type Of<Kind extends Done['kind']> = Extract<Done, { readonly kind: Kind }> & { readonly at: number };
+
+/** An execution by what was done: reads, scans, writes, with their places in it. */
+class History {
+  readonly reads: readonly Of<'read'>[];
+  readonly scans: readonly Of<'scan'>[];
+  readonly writes: readonly Of<'write'>[];
+  readonly judges: readonly Of<'judge'>[];
+  readonly callbacks: readonly Of<'callback'>[];
+  readonly #execution: Execution;
+  readonly #ends = new Map<number, number>();
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+    const placed = execution.done.map((done, at) => ({ ...done, at }));
+    const of = <Kind extends Done['kind']>(kind: Kind): readonly Of<Kind>[] =>
+      placed.filter((done): done is Of<Kind> & typeof done => done.kind === kind);
+    this.reads = of('read');
+    this.scans = of('scan');
+    this.writes = of('write');
+    this.judges = of('judge');
+    this.callbacks = of('callback');
+    for (const { tx, at } of [...of('commit'), ...of('abort')]) this.#ends.set(tx, at);
+  }
+
+  isCommitted(tx: number): boolean {
+    return this.#execution.committed.has(tx);
+  }
+
+  endOf(tx: number): number {
+    return this.#ends.get(tx) ?? Number.POSITIVE_INFINITY;
+  }
+
+  makerOf(version: Version): number | undefined {
+    return this.#execution.makers.get(version);
+  }
+
+  /** Committed versions of a row after the first, each with who made it. */
+  versionsOf(item: string): readonly { readonly made: Version; readonly tx: number; readonly rank: number }[] {
+    return (this.#execution.versions.get(item) ?? [0])
+      .map((made, rank) => ({ made, tx: this.makerOf(made) ?? 0, rank }))
+      .slice(1);
+  }
+
+  /** The place of a version among those that were committed; −1 for one that was not. */
+  rankOf(item: string, version: Version): number {
+    return version === 0 ? 0 : (this.#execution.versions.get(item) ?? []).indexOf(version);
+  }
+
+  get rows(): readonly string[] {
+    return [...this.#execution.versions.keys()];
+  }
+
+  /** Reads of committed transactions that saw what was not their own. */
+  get foreignReads(): readonly Of<'read'>[] {
+    return this.reads.filter(({ tx, saw }) => this.isCommitted(tx) && this.makerOf(saw) !== tx);
+  }
+}
+
+const DETECTORS: Readonly<Record<Visible, (history: History) => readonly Found[]>> = {
+  P0: (history) =>
+    pairs(history.writes, history.writes, (first, second) =>
+      first.item === second.item &&
+      first.tx !== second.tx &&
+      first.at < second.at &&
+      second.at < history.endOf(first.tx)
+        ? [first.item]
+        : undefined,
+    ),
+
+  P1: (history) =>
+    pairs(history.reads, history.writes, (read, write) =>
+      read.saw === write.made && read.tx !== write.tx && read.at < history.endOf(write.tx) ? [read.item] : undefined,
+    ),
+
+  P2: (history) =>
+    pairs(history.foreignReads, history.foreignReads, (first, second) =>
+      first.tx === second.tx && first.item === second.item && first.at < second.at && first.saw !== second.saw
+        ? [first.item]
+        : undefined,
+    ),
+
+  P3: (history) => [
+    ...lacking(
+      history,
+      history.scans.map((scan) => ({ ...scan, covers: (item) => tableOf(item) === scan.table })),
+    ),
+    ...lacking(
+      history,
+      // To look for a row that is not there is to ask whether there is any of that key; of the facts, each was there from the start.
+      history.reads
+        .filter(({ item, saw }) => saw === 0 && tableOf(item) !== 'facts')
+        .map((read) => ({ ...read, rows: new Map(), covers: (item) => item === read.item })),
+    ),
+  ],
+
+  A3: (history) =>
+    pairs(history.scans, history.scans, (first, second) =>
+      first.tx === second.tx && history.isCommitted(first.tx) && first.table === second.table && first.at < second.at
+        ? some(
+            [...second.rows].filter(([item, saw]) => history.makerOf(saw) !== first.tx && first.rows.get(item) !== saw),
+          )
+        : undefined,
+    ),
+
+  P4: (history) =>
+    history.writes.flatMap(({ tx, item, at, made }) => {
+      const read = history.foreignReads.findLast((one) => one.tx === tx && one.item === item && one.at < at);
+      const own = history.rankOf(item, made);
+      // Of several writes of one transaction the last is what is committed; the others have no rank.
+      if (read === undefined || own < 0) return [];
+      const seen = history.rankOf(item, read.saw);
+      const lost = history.versionsOf(item).filter((one) => one.tx !== tx && one.rank > seen && one.rank < own);
+      return lost.map((one) => ({ txs: [tx, one.tx], items: [item] }));
+    }),
+
+  A5A: (history) =>
+    pairs(history.foreignReads, history.foreignReads, (old, fresh) => {
+      if (old.tx !== fresh.tx || old.item === fresh.item) return undefined;
+      const split = history
+        .versionsOf(old.item)
+        .filter(({ tx, rank }) => tx !== old.tx && rank > history.rankOf(old.item, old.saw))
+        .some(({ tx }) =>
+          history
+            .versionsOf(fresh.item)
+            .some((version) => version.tx === tx && version.rank <= history.rankOf(fresh.item, fresh.saw)),
+        );
+      return split ? [old.item, fresh.item] : undefined;
+    }),
+
+  A5B: (history) =>
+    pairs(history.foreignReads, history.foreignReads, (one, other) => {
+      if (one.tx >= other.tx || one.item === other.item) return undefined;
+      const misses = (read: Of<'read'>, by: number): boolean =>
+        history.versionsOf(read.item).some(({ tx, rank }) => tx === by && rank > history.rankOf(read.item, read.saw));
+      const writes = (tx: number, item: string): boolean =>
+        history.versionsOf(item).some((version) => version.tx === tx);
+      const isSkew = misses(one, other.tx) && misses(other, one.tx);
+      return isSkew && !writes(one.tx, one.item) && !writes(other.tx, other.item) ? [one.item, other.item] : undefined;
+    }),
+
+  N1: (history) => {
+    const judged = history.judges.filter(({ tx }) => history.isCommitted(tx));
+    return pairs(judged, judged, (first, second) =>
+      first.key === second.key && first.at < second.at && first.vote !== second.vote
+        ? [judgeRow(first.key)]
+        : undefined,
+    );
+  },
+
+  callback: (history) =>
+    pairs(history.writes, history.callbacks, (write, callback) =>
+      write.tx === callback.tx && history.isCommitted(write.tx) && write.at < callback.at ? [write.item] : undefined,
+    ),
+};
+
+interface Looked {
+  readonly tx: number;
+  readonly at: number;
+  readonly rows: ReadonlyMap<string, Version>;
+  readonly covers: (item: string) => boolean;
+}
+
+function lacking(history: History, looks: readonly Looked[]): readonly Found[] {
+  return looks.flatMap((look) => {
+    if (!history.isCommitted(look.tx)) return [];
+    return history.rows.filter(look.covers).flatMap((item) => {
+      const saw = look.rows.get(item) ?? 0;
+      if (history.makerOf(saw) === look.tx) return [];
+      const seen = history.rankOf(item, saw);
+      return history
+        .versionsOf(item)
+        .filter(({ tx, rank }) => tx !== look.tx && rank > seen && history.endOf(tx) < history.endOf(look.tx))
+        .map(({ tx }) => ({ txs: [look.tx, tx], items: [item] }));
+    });
+  });
+}
+
+function pairs<A extends { readonly tx: number }, B extends { readonly tx: number }>(
+  firsts: readonly A[],
+  seconds: readonly B[],
+  items: (first: A, second: B) => readonly string[] | undefined,
+): readonly Found[] {
+  return firsts.flatMap((first) =>
+    seconds.flatMap((second) => {
+      const on = items(first, second);
+      return on === undefined ? [] : [{ txs: [...new Set([first.tx, second.tx])], items: on }];
+    }),
+  );
+}
+
+function some(rows: readonly (readonly [string, Version])[]): readonly string[] | undefined {
+  return rows.length === 0 ? undefined : rows.map(([item]) => item);
+}
+
+/** Why one transaction has to come before another: it wrote what that read or wrote over, or read what that wrote over. */
+export interface Edge {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: 'ww' | 'wr' | 'rw';
+  readonly item: string;
+}
+
+/** The conflict graph of committed transactions, by versions; scans conflict with every row of their table. */
+export function conflicts(execution: Execution): readonly Edge[] {
+  const history = new History(execution);
+  const looks = [
+    ...history.reads.map(({ tx, item, saw }) => ({ tx, item, saw })),
+    ...history.judges
+      .filter(({ isLogged, made }) => isLogged && made === undefined)
+      .map(({ tx, key, saw }) => ({ tx, item: judgeRow(key), saw })),
+    ...history.scans.flatMap(({ tx, table, rows }) =>
+      history.rows.filter((item) => tableOf(item) === table).map((item) => ({ tx, item, saw: rows.get(item) ?? 0 })),
+    ),
+  ].filter(({ tx }) => history.isCommitted(tx));
+  const edges = new Map<string, Edge>();
+  const add = (edge: Edge): void => {
+    if (edge.from !== edge.to) edges.set(`${edge.from} ${edge.kind} ${edge.to} ${edge.item}`, edge);
+  };
+  for (const item of history.rows) {
+    const versions = history.versionsOf(item);
+    for (const a of versions)
+      for (const b of versions) if (a.rank < b.rank) add({ from: a.tx, to: b.tx, kind: 'ww', item });
+    for (const look of looks.filter((one) => one.item === item)) {
+      const seen = history.rankOf(item, look.saw);
+      // What a transaction sees of its own says nothing about the others.
+      if (history.makerOf(look.saw) === look.tx) continue;
+      for (const version of versions) {
+        if (version.rank === seen) add({ from: version.tx, to: look.tx, kind: 'wr', item });
+        if (version.rank > seen && version.tx !== look.tx) add({ from: look.tx, to: version.tx, kind: 'rw', item });
+      }
+    }
+  }
+  return [...edges.values()];
+}
+
+/** Whether no order of the transactions goes along all edges. */
+export function isCyclic(edges: readonly Edge[]): boolean {
+  let left = edges;
+  for (;;) {
+    const targets = new Set(left.map(({ to }) => to));
+    const rest = left.filter(({ from }) => targets.has(from));
+    if (rest.length === left.length) return left.length > 0;
+    left = rest;
+  }
+}
+
+/** What an agent's belief rests on: the cache names, by its place, the row of greatest confidence (invariant I of Corollary 5). */
+export interface Belief {
+  readonly cache: string;
+  readonly rows: readonly string[];
+}
+
+/** N2: whether the cache names another row than the one of greatest confidence, in the values as they are committed. */
+export function isDrifted(belief: Belief, values: ReadonlyMap<string, number>): boolean {
+  return values.get(belief.cache) !== strongest(belief, values);
+}
+
+/** The place of the row of greatest confidence; the first of equals. */
+export function strongest({ rows }: Belief, values: ReadonlyMap<string, number>): number {
+  const confidences = rows.map((row) => values.get(row) ?? 0);
+  return confidences.indexOf(Math.max(...confidences));
+}

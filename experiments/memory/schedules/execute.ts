@@ -1,0 +1,409 @@
+import { form, requireForm } from 'assize/internal/base';
+import { type Iso, isoAt, join, type Level, type Table } from 'assize/internal/memory/isolation';
+import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
+
+/** What a schedule is executed under: a level, or nothing at all, which is what lies below RC (Proposition 2). */
+export type Discipline = Level | 'none';
+
+/** A version of a row: 0 is what was there before the schedule, which in the logs is nothing. */
+export type Version = number;
+
+/** A step as it was done. Those of transactions that wait are done when they can be, so the order may be another. */
+export type Done = { readonly tx: number } & (
+  | { readonly kind: 'read'; readonly item: string; readonly saw: Version }
+  | { readonly kind: 'scan'; readonly table: Table; readonly rows: ReadonlyMap<string, Version> }
+  | { readonly kind: 'write'; readonly item: string; readonly made: Version }
+  | {
+      readonly kind: 'judge';
+      readonly key: string;
+      readonly isLogged: boolean;
+      readonly vote: number;
+      /** 0 when the log had no vote to be seen. */
+      readonly saw: Version;
+      /** Set when this call put its vote into the log. */
+      readonly made: Version | undefined;
+    }
+  | { readonly kind: 'callback'; readonly handle: string }
+  /** When its first step was asked for, be it that this has to wait: a snapshot is of then. */
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'commit' }
+  | { readonly kind: 'abort'; readonly why: Abort }
+);
+
+/**
+ * - `asked`: the schedule has it abort.
+ * - `deadlock`: it would have waited for who waits for it.
+ * - `overwritten`: first updater wins; who came first has committed since its snapshot.
+ * - `unlogged`: it rests on a judgement that stands in no committed row (H1).
+ */
+export type Abort = 'asked' | 'deadlock' | 'overwritten' | 'unlogged';
+
+/** What became of a schedule. */
+export interface Execution {
+  readonly done: readonly Done[];
+  readonly committed: ReadonlySet<number>;
+  /** The committed versions of each row, in the order in which they came to be; 0 first. */
+  readonly versions: ReadonlyMap<string, readonly Version[]>;
+  /** Who made a version; of 0 nobody. */
+  readonly makers: ReadonlyMap<Version, number>;
+  /** The committed values of rows that have one. */
+  readonly values: ReadonlyMap<string, number>;
+}
+
+export interface ExecuteOptions {
+  /** What rows hold before the schedule. */
+  readonly initial?: ReadonlyMap<string, number>;
+  /** The judge's answer to a call; without it no two answers are the same, which is the worst that an oracle can do (Definition 15). */
+  readonly vote?: () => number;
+  /**
+   * Hypothesis H1 of Lemma 4: for each judgement of a transaction that commits there is a row, committed no later. Who has asked anew,
+   * because the first to ask had not committed, does not commit before that has.
+   */
+  readonly h1?: boolean;
+}
+
+/**
+ * Executes a schedule under a level, table by table:
+ *
+ * - none: every write is there for all at once, and nobody waits.
+ * - RC: reads see what is committed when they are made; who writes a row holds it until its end, and others wait.
+ * - SI: reads see what was committed when the transaction began; a row that another has written since can't be written.
+ * - SR: two-phase locking with locks on predicates; who would wait for himself is aborted.
+ *
+ * Under a level with callback, a transaction writes after its callback, also where the schedule has it write before.
+ *
+ * The judge log is a table without a unique key, as the paper's is: a call takes the vote that it sees; the first that finds none puts
+ * its own there, and one that can't see that asks anew. That is what a level has to prevent; a log that inserts if absent needs none.
+ */
+export function execute(schedule: Schedule, discipline: Discipline, options: ExecuteOptions = {}): Execution {
+  requireForm(form.list(form.object), schedule, 'schedule');
+  requireForm(form.object, options, 'options');
+  return new Run(schedule, discipline === 'none' ? discipline : join(discipline), options).execute();
+}
+
+interface Row {
+  readonly no: Version;
+  readonly tx: number;
+  readonly value: number | undefined;
+}
+
+interface Committed extends Row {
+  readonly at: number;
+}
+
+class Transaction {
+  /** What it has written, by row; the last of each. */
+  readonly own = new Map<string, Row>();
+  /** What it has seen of each row that has a value. */
+  readonly seen = new Map<string, number>();
+  /** Rows of the judge log that have been put there by others, and that it could not see, so that it has asked anew. */
+  readonly unlogged = new Set<string>();
+  /** Steps that wait, the first of them for others to end. */
+  readonly waiting: Step[] = [];
+  /** Writes that wait for its callback. */
+  readonly held: Step[] = [];
+  readonly snapshot: number;
+  callbacksToCome: number;
+  isOver = false;
+
+  constructor(snapshot: number, callbacksToCome: number) {
+    this.snapshot = snapshot;
+    this.callbacksToCome = callbacksToCome;
+  }
+}
+
+class Run {
+  readonly #schedule: Schedule;
+  readonly #discipline: Discipline;
+  readonly #options: ExecuteOptions;
+  readonly #transactions = new Map<number, Transaction>();
+  readonly #rows = new Map<string, Committed[]>();
+  readonly #done: Done[] = [];
+  readonly #committed = new Set<number>();
+  readonly #makers = new Map<Version, number>();
+  readonly #writers = new Map<string, number>();
+  readonly #readers = new Map<string, Set<number>>();
+  readonly #scanners = new Map<Table, Set<number>>();
+  #versions = 0;
+  #votes = 0;
+  #now = 0;
+
+  constructor(schedule: Schedule, discipline: Discipline, options: ExecuteOptions) {
+    this.#schedule = schedule;
+    this.#discipline = discipline;
+    this.#options = options;
+  }
+
+  execute(): Execution {
+    for (const step of this.#schedule) {
+      const transaction = this.#transaction(step.tx);
+      if (transaction.isOver) continue;
+      transaction.waiting.push(step);
+      if (transaction.waiting.length === 1 && this.#goOn(step.tx)) this.#wake();
+    }
+    return {
+      done: this.#done,
+      committed: this.#committed,
+      versions: new Map([...this.#rows].map(([item, rows]) => [item, [0, ...rows.map(({ no }) => no)]])),
+      makers: this.#makers,
+      values: this.#values(),
+    };
+  }
+
+  /** Does what waits of a transaction for as long as it can; true when the transaction has ended by that. */
+  #goOn(tx: number): boolean {
+    const transaction = this.#transaction(tx);
+    for (;;) {
+      const step = transaction.waiting[0];
+      if (step === undefined) return false;
+      if (this.#isHeld(transaction, step)) {
+        transaction.held.push(transaction.waiting.shift()!);
+        continue;
+      }
+      if (this.#blockers(step).size > 0) {
+        if (!this.#waitsForItself(tx)) return false;
+        this.#end(tx, { tx, kind: 'abort', why: 'deadlock' });
+        return true;
+      }
+      transaction.waiting.shift();
+      if (this.#do(transaction, step)) return true;
+    }
+  }
+
+  /** Whoever waited may go on when somebody has ended, and end by that. */
+  #wake(): void {
+    let ended = true;
+    while (ended) {
+      ended = false;
+      for (const [tx, transaction] of this.#transactions)
+        if (!transaction.isOver && transaction.waiting.length > 0 && this.#goOn(tx)) ended = true;
+    }
+  }
+
+  #isHeld(transaction: Transaction, step: Step): boolean {
+    const needsCallback = this.#discipline !== 'none' && this.#discipline.cb;
+    return needsCallback && step.kind === 'write' && transaction.callbacksToCome > 0;
+  }
+
+  #isoAt(table: Table): Iso | 'none' {
+    return this.#discipline === 'none' ? 'none' : isoAt(this.#discipline, table);
+  }
+
+  /** For whose end a step has to wait. */
+  #blockers(step: Step): ReadonlySet<number> {
+    const blockers = new Set<number>();
+    const add = (tx: number | undefined): void => {
+      if (tx !== undefined && tx !== step.tx) blockers.add(tx);
+    };
+    const row = rowOf(step);
+    if (row !== undefined) {
+      const iso = this.#isoAt(tableOf(row));
+      // The judge log has no key on which a row could be waited for; only SR locks what is not there.
+      const writes = step.kind === 'write' || step.kind === 'judge';
+      if (iso === 'SR' || (step.kind === 'write' && iso !== 'none')) add(this.#writers.get(row));
+      if (iso === 'SR' && writes) {
+        for (const tx of this.#readers.get(row) ?? []) add(tx);
+        for (const tx of this.#scanners.get(tableOf(row)) ?? []) add(tx);
+      }
+    }
+    if (step.kind === 'scan' && this.#isoAt(step.table) === 'SR')
+      for (const [item, tx] of this.#writers) if (tableOf(item) === step.table) add(tx);
+    return blockers;
+  }
+
+  #waitsForItself(tx: number): boolean {
+    const met = new Set<number>();
+    const leads = (from: number): boolean => {
+      const step = this.#transaction(from).waiting[0];
+      const blockers = step === undefined ? [] : [...this.#blockers(step)];
+      return blockers.some((next) => {
+        if (next === tx) return true;
+        if (met.has(next)) return false;
+        met.add(next);
+        return leads(next);
+      });
+    };
+    return leads(tx);
+  }
+
+  /** True when the transaction has ended by that. */
+  #do(transaction: Transaction, step: Step): boolean {
+    const { tx } = step;
+    switch (step.kind) {
+      case 'read':
+        if (this.#isoAt(tableOf(step.item)) === 'SR') lock(this.#readers, step.item, tx);
+        this.#done.push({ tx, kind: 'read', item: step.item, saw: this.#look(tx, step.item) });
+        return false;
+      case 'scan':
+        this.#scan(tx, step.table);
+        return false;
+      case 'write':
+        return this.#write(transaction, step);
+      case 'judge':
+        this.#judge(transaction, step);
+        return false;
+      case 'callback':
+        transaction.callbacksToCome -= 1;
+        this.#done.push({ tx, kind: 'callback', handle: step.handle });
+        if (transaction.callbacksToCome === 0) transaction.waiting.unshift(...transaction.held.splice(0));
+        return false;
+      case 'commit':
+        if (this.#options.h1 === true && !this.#isLogged(transaction)) {
+          this.#end(tx, { tx, kind: 'abort', why: 'unlogged' });
+        } else this.#end(tx, { tx, kind: 'commit' });
+        return true;
+      case 'abort':
+        this.#end(tx, { tx, kind: 'abort', why: 'asked' });
+        return true;
+    }
+  }
+
+  #scan(tx: number, table: Table): void {
+    if (this.#isoAt(table) === 'SR') lock(this.#scanners, table, tx);
+    const items = new Set([...this.#rows.keys(), ...this.#transaction(tx).own.keys()]);
+    const rows = new Map<string, Version>();
+    for (const item of [...items].filter((one) => tableOf(one) === table).sort()) {
+      const saw = this.#look(tx, item);
+      if (saw !== 0) rows.set(item, saw);
+    }
+    this.#done.push({ tx, kind: 'scan', table, rows });
+  }
+
+  #write(transaction: Transaction, step: Step & { readonly kind: 'write' }): boolean {
+    const { tx, item } = step;
+    const value = typeof step.value === 'function' ? step.value(transaction.seen) : step.value;
+    if (typeof step.value === 'function' && value === undefined) return false;
+    const iso = this.#isoAt(tableOf(item));
+    const isOverwritten = iso === 'SI' && (this.#rows.get(item)?.at(-1)?.at ?? 0) > transaction.snapshot;
+    if (isOverwritten) {
+      this.#end(tx, { tx, kind: 'abort', why: 'overwritten' });
+      return true;
+    }
+    const made = this.#make(tx, item, value);
+    if (iso !== 'none') this.#writers.set(item, tx);
+    this.#done.push({ tx, kind: 'write', item, made });
+    return false;
+  }
+
+  #judge(transaction: Transaction, { tx, key, isLogged }: Step & { readonly kind: 'judge' }): void {
+    if (!isLogged) {
+      this.#done.push({ tx, kind: 'judge', key, isLogged, vote: this.#ask(), saw: 0, made: undefined });
+      return;
+    }
+    const row = judgeRow(key);
+    if (this.#isoAt('judge_log') === 'SR') this.#writers.set(row, tx);
+    const seen = this.#visible(tx, row);
+    const vote = seen?.value ?? this.#ask();
+    const isFirst = seen === undefined && !this.#isThere(row);
+    const made = isFirst ? this.#make(tx, row, vote) : undefined;
+    if (seen === undefined && !isFirst) transaction.unlogged.add(row);
+    this.#done.push({ tx, kind: 'judge', key, isLogged, vote, saw: seen?.no ?? 0, made });
+  }
+
+  #ask(): number {
+    return this.#options.vote?.() ?? this.#votes++;
+  }
+
+  /** Whether somebody has the row, be it committed or not. */
+  #isThere(row: string): boolean {
+    return (
+      (this.#rows.get(row)?.length ?? 0) > 0 ||
+      [...this.#transactions.values()].some(({ isOver, own }) => !isOver && own.has(row))
+    );
+  }
+
+  #isLogged({ unlogged }: Transaction): boolean {
+    return [...unlogged].every((row) => (this.#rows.get(row)?.length ?? 0) > 0);
+  }
+
+  #make(tx: number, item: string, value: number | undefined): Version {
+    const row = { no: ++this.#versions, tx, value };
+    this.#makers.set(row.no, tx);
+    this.#transaction(tx).own.set(item, row);
+    if (value !== undefined) this.#transaction(tx).seen.set(item, value);
+    if (this.#isoAt(tableOf(item)) === 'none') this.#install(item, row);
+    return row.no;
+  }
+
+  #install(item: string, row: Row): void {
+    const rows = this.#rows.get(item);
+    const committed = { ...row, at: ++this.#now };
+    if (rows === undefined) this.#rows.set(item, [committed]);
+    else rows.push(committed);
+  }
+
+  #look(tx: number, item: string): Version {
+    const row = this.#visible(tx, item);
+    const value = row === undefined ? this.#options.initial?.get(item) : row.value;
+    if (value !== undefined) this.#transaction(tx).seen.set(item, value);
+    return row?.no ?? 0;
+  }
+
+  #visible(tx: number, item: string): Row | undefined {
+    const iso = this.#isoAt(tableOf(item));
+    const rows = this.#rows.get(item) ?? [];
+    if (iso === 'none') return rows.at(-1);
+    const { own, snapshot } = this.#transaction(tx);
+    return own.get(item) ?? (iso === 'SI' ? rows.findLast(({ at }) => at <= snapshot) : rows.at(-1));
+  }
+
+  #end(tx: number, how: Done & { readonly kind: 'commit' | 'abort' }): void {
+    const transaction = this.#transaction(tx);
+    transaction.isOver = true;
+    transaction.waiting.length = 0;
+    this.#done.push(how);
+    const isCommit = how.kind === 'commit';
+    if (isCommit) this.#committed.add(tx);
+    for (const [item, row] of transaction.own) {
+      const isInstalled = this.#isoAt(tableOf(item)) === 'none';
+      if (isCommit && !isInstalled) this.#install(item, row);
+      if (!isCommit && isInstalled)
+        this.#rows.set(
+          item,
+          this.#rows.get(item)!.filter((one) => one.tx !== tx),
+        );
+    }
+    for (const [item, writer] of this.#writers) if (writer === tx) this.#writers.delete(item);
+    for (const readers of [...this.#readers.values(), ...this.#scanners.values()]) readers.delete(tx);
+  }
+
+  #transaction(tx: number): Transaction {
+    let transaction = this.#transactions.get(tx);
+    if (transaction === undefined) {
+      const callbacks = this.#schedule.filter((step) => step.tx === tx && step.kind === 'callback').length;
+      transaction = new Transaction(this.#now, callbacks);
+      this.#transactions.set(tx, transaction);
+      this.#done.push({ tx, kind: 'begin' });
+    }
+    return transaction;
+  }
+
+  #values(): Map<string, number> {
+    const values = new Map(this.#options.initial);
+    for (const [item, rows] of this.#rows) {
+      const value = rows.at(-1)?.value;
+      if (value !== undefined) values.set(item, value);
+    }
+    return values;
+  }
+}
+
+function rowOf(step: Step): string | undefined {
+  switch (step.kind) {
+    case 'read':
+    case 'write':
+      return step.item;
+    case 'judge':
+      return step.isLogged ? judgeRow(step.key) : undefined;
+    case 'callback':
+      return callbackRow(step.handle);
+    default:
+      return undefined;
+  }
+}
+
+function lock<Key>(holders: Map<Key, Set<number>>, key: Key, tx: number): void {
+  const held = holders.get(key);
+  if (held === undefined) holders.set(key, new Set([tx]));
+  else held.add(tx);
+}

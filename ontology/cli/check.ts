@@ -1,0 +1,100 @@
+import { EXIT } from 'assize/internal/cli/errors.ts';
+import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
+import { inSession, type SharedOptions } from 'assize/internal/cli/store/session.ts';
+import { counted } from 'assize/internal/cli/terminal/counted.ts';
+import type { Output } from 'assize/internal/cli/terminal/output.ts';
+import { green, line, red, type Value, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import type { Command } from 'commander';
+import type { Difference, Finding } from '../index.ts';
+import { DOMAIN_OPTION, loadDomain, loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
+
+/** How many there are of each, and what one is called. */
+const ONE_OF = {
+  continuants: 'continuant',
+  components: 'component',
+  processes: 'process',
+  roles: 'role',
+  rules: 'rule',
+} as const;
+
+type Counts = Readonly<Record<keyof typeof ONE_OF, number>>;
+
+interface Options extends SharedOptions {
+  readonly domain?: string;
+}
+
+export function checkOntology(command: Command): void {
+  withSharedOptions(
+    command
+      .command('check')
+      .description('whether an ontology is well-formed and stands on BFO; and whether a domain is what it says')
+      .argument('<ontology>', ONTOLOGY_ARGUMENT)
+      .option(...DOMAIN_OPTION),
+  )
+    .addHelpText(
+      'after',
+      'Negative: there is an error, or a difference to the domain.\n\n' +
+        'Examples:\n  assize ontology check udt --domain udt\n  assize ontology check ./library.ttl --domain ./library.ts',
+    )
+    .action(
+      inSession(async ({ json, out }, { domain: named }: Options, nameOrFile: string) => {
+        const ontology = await loadOntology(nameOrFile);
+        const domain = named === undefined ? undefined : await loadDomain(named, ontology);
+        const { check, compare } = await import('../index.ts');
+        const findings = check(ontology);
+        const errors = findings.filter(({ severity }) => severity === 'error').length;
+        // Of what is not sound nothing follows that could be compared.
+        const differences = domain === undefined || errors > 0 ? undefined : compare(ontology, domain);
+        const ok = errors === 0 && (differences ?? []).length === 0;
+        const { domain: name, continuants, components, processes, roles, rules } = ontology;
+        const counts = {
+          continuants: continuants.length,
+          components: components.length,
+          processes: processes.length,
+          roles: roles.length,
+          rules: rules.length,
+        };
+        if (json) out.document({ domain: name, ok, ...counts, findings, ...(differences && { differences }) });
+        else print(out, name, counts, findings, differences);
+        return ok ? EXIT.ok : EXIT.negative;
+      }),
+    );
+}
+
+function print(
+  out: Output,
+  name: string,
+  counts: Counts,
+  findings: readonly Finding[],
+  differences: readonly Difference[] | undefined,
+): void {
+  if (findings.length > 0) {
+    out.table(
+      [
+        { title: '' },
+        { title: 'line', align: 'right' },
+        { title: 'term' },
+        { title: 'code' },
+        { title: 'what, and what to do' },
+      ],
+      findings.map(({ severity, line: at, term, code, says, todo }): Value[] => [
+        severity === 'error' ? red('error') : yellow('warning'),
+        at === 0 ? '' : at,
+        term,
+        code,
+        `${says}; ${todo}`,
+      ]),
+    );
+    out.line(line``);
+  }
+  for (const { about, name: of, says } of differences ?? []) out.line(line`${red('differs')}  ${about} ${of}: ${says}`);
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const warnings = findings.length - errors;
+  const found = errors === 0 ? green('no error') : red(counted(errors, 'error'));
+  const size = Object.entries(counts).map(
+    ([what, count]) => `${count} ${count === 1 ? ONE_OF[what as keyof Counts] : what}`,
+  );
+  out.line(line`${name}: ${found}, ${counted(warnings, 'warning')}; ${size.join(', ')}`);
+  if (differences?.length === 0)
+    out.line(line`${green('The domain is what the ontology says')}: processes, roles and invariants are the same.`);
+}

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createOracle, openStore, systemClock } from 'assize';
+import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
+import { checked, readJson, readText } from 'assize/internal/cli/files/input-file.ts';
+import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
+import { writeNew } from 'assize/internal/cli/files/write-file.ts';
+import { inSession, type Session, type SharedOptions } from 'assize/internal/cli/store/session.ts';
+import { counted } from 'assize/internal/cli/terminal/counted.ts';
+import { line, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Draft, Model } from '../index.ts';
+
+interface Options extends SharedOptions {
+  readonly answers?: string;
+  readonly modelCommand?: string;
+  readonly out?: string;
+  readonly force?: boolean;
+}
+
+export function draftOntologyCommand(command: Command): void {
+  withSharedOptions(
+    command
+      .command('draft')
+      .description(
+        'an ontology that a model writes from prose: parsed, checked, and corrected once; for a person to read',
+      )
+      .argument('<prose>', 'a file with a description of the domain')
+      .option(
+        '--model-command <cmd>',
+        'a program that is given the request and prints the answer; recorded in the store',
+      )
+      .option(
+        '--answers <file>',
+        'answers instead of a model: a JSON list of texts, in the order in which they are asked for',
+      )
+      .option('--out <file>', 'where to write it (default: standard output)')
+      .option('--force', 'write over a file that is there'),
+  )
+    .addHelpText(
+      'after',
+      'The same prose and the same command are not asked again: the answer is in the store’s oracle log.\n\n' +
+        'Example:\n  assize ontology draft library.md --model-command "my-model --quiet" --out library.ttl',
+    )
+    .action(
+      inSession(async (session, options: Options, file: string) => {
+        const prose = readText(file);
+        const draft = await drafted(session, prose, options);
+        const { out, json } = session;
+        const { text, rounds, findings } = draft;
+        if (options.out !== undefined) writeNew([[options.out, text]], options.force ?? false);
+        if (json) out.document({ text, rounds, findings, ...(options.out !== undefined && { file: options.out }) });
+        else if (options.out === undefined) await out.piece(text);
+        else {
+          out.line(line`${options.out} written, in ${counted(rounds, 'round')}`);
+          for (const { term, says, todo } of findings) out.line(line`${yellow('warning')}  ${term}: ${says}; ${todo}`);
+        }
+        return EXIT.ok;
+      }),
+    );
+}
+
+async function drafted(session: Session, prose: string, { answers, modelCommand }: Options): Promise<Draft> {
+  const { draftOntology } = await import('../index.ts');
+  if ((answers === undefined) === (modelCommand === undefined))
+    throw new CliError('usage', 'Name a model with --model-command CMD, or recorded answers with --answers FILE.');
+  if (answers !== undefined) {
+    const store = await openStore('memory:');
+    const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
+    return draftOntology(prose, { oracle, model: recorded(answers) });
+  }
+  const command = modelCommand as string;
+  return session.withStore('create', (store) => {
+    const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
+    return draftOntology(prose, { oracle, model: commandModel(command), modelVersion: command });
+  });
+}
+
+function recorded(file: string): Model {
+  const answers = checked(readJson(file), z.array(z.string()), file).values();
+  return () => {
+    const { value, done } = answers.next();
+    if (done) throw new CliError('bad_input', `${file} has no further answer.`);
+    return value;
+  };
+}
+
+/** A program of the user's: the request on its standard input, the answer on its standard output. */
+function commandModel(command: string): Model {
+  return async (request) => {
+    const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'] });
+    let answer = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+    });
+    // A model that does not read its question to the end may answer all the same.
+    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') child.emit('error', error);
+    });
+    child.stdin.end(request);
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new CliError('bad_input', `The model’s command ended with ${code ?? 'a signal'}: ${command}`);
+    return answer;
+  };
+}

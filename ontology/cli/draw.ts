@@ -1,0 +1,38 @@
+import { EXIT } from 'assize/internal/cli/errors.ts';
+import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
+import { writeNew } from 'assize/internal/cli/files/write-file.ts';
+import { inSession } from 'assize/internal/cli/store/session.ts';
+import { line } from 'assize/internal/cli/terminal/printable.ts';
+import type { Command } from 'commander';
+import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
+import { type RoleCliOptions, thresholdOption } from './roles.ts';
+
+interface Options extends RoleCliOptions {
+  readonly out?: string;
+  readonly force?: boolean;
+}
+
+export function drawOntology(command: Command): void {
+  withSharedOptions(
+    command
+      .command('draw')
+      .description('a picture of roles, slices and invariants, as SVG')
+      .argument('<ontology>', ONTOLOGY_ARGUMENT)
+      .addOption(thresholdOption())
+      .option('--out <file>', 'where to write it (default: standard output)')
+      .option('--force', 'write over a file that is there'),
+  )
+    .addHelpText('after', '\nExample:\n  assize ontology draw udt --out udt.svg')
+    .action(
+      inSession(async ({ json, out }, { threshold, out: file, force = false }: Options, nameOrFile: string) => {
+        const ontology = await loadOntology(nameOrFile);
+        const { draw } = await import('../index.ts');
+        const svg = draw(ontology, threshold === undefined ? {} : { threshold });
+        if (file !== undefined) writeNew([[file, svg]], force);
+        if (json) out.document(file === undefined ? { svg } : { file });
+        else if (file === undefined) await out.piece(svg);
+        else out.line(line`${file} written`);
+        return EXIT.ok;
+      }),
+    );
+}

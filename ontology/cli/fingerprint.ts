@@ -1,0 +1,142 @@
+import type { Domain } from 'assize';
+import { CliError, EXIT } from 'assize/internal/cli/errors.ts';
+import { checked, readJson } from 'assize/internal/cli/files/input-file.ts';
+import { count, positive, withSharedOptions } from 'assize/internal/cli/files/options.ts';
+import { inSession } from 'assize/internal/cli/store/session.ts';
+import type { Output } from 'assize/internal/cli/terminal/output.ts';
+import { bold, dim, green, line, type Printable, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import { shortJson } from 'assize/internal/cli/terminal/short-json.ts';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Fingerprint, Ontology, SkewProposal, SkewSearch, SkewWitness, Verdict } from '../index.ts';
+import { DOMAIN_OPTION, loadDomain, loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
+import { type RoleCliOptions, thresholdOption } from './roles.ts';
+
+/** Characters of a state that are shown; --json has all of it. */
+const STATE_MAX = 1_000;
+
+interface Options extends RoleCliOptions {
+  readonly domain?: string;
+  readonly state?: string;
+  readonly proposals?: string;
+  readonly seed?: number;
+  readonly depth?: number;
+  readonly width?: number;
+  readonly tries?: number;
+}
+
+/** They say how a domain is run, and mean nothing without one. */
+const SEARCH_OPTIONS = ['state', 'proposals', 'seed', 'depth', 'width', 'tries'] as const;
+
+const PROPOSALS = z.array(
+  z.object({
+    action: z.string(),
+    role: z.object({ name: z.string(), params: z.record(z.string(), z.string()).default({}) }),
+    args: z.json(),
+  }),
+);
+
+export function fingerprintOntology(command: Command): void {
+  withSharedOptions(
+    command
+      .command('fingerprint')
+      .description('what kind of system the domain needs: write skew, pipeline, auditability, timed governance')
+      .argument('<ontology>', ONTOLOGY_ARGUMENT)
+      .addOption(thresholdOption())
+      .option(DOMAIN_OPTION[0], `${DOMAIN_OPTION[1]}: it is run, to find proposals that break a rule together`)
+      .option('--state <file>', 'a state to begin with, instead of the domain’s initial one')
+      .option('--proposals <file>', 'proposals to try beside those that are drawn: a JSON list of {action, role, args}')
+      .option('--seed <n>', 'of what is drawn (default: 1)', count)
+      .option('--depth <n>', 'how many proposals lead to the states that are looked at (default: 4)', count)
+      .option('--width <n>', 'how many states of each depth (default: 12)', positive)
+      .option('--tries <n>', 'how many proposals of each action are drawn on each state (default: 40)', positive),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize ontology fingerprint udt\n  assize ontology fingerprint udt --domain udt   with two proposals as witness',
+    )
+    .action(
+      inSession(async ({ json, out }, options: Options, nameOrFile: string) => {
+        const ontology = await loadOntology(nameOrFile);
+        const domain = await domainToRun(options, ontology);
+        const { concluded, fingerprint } = await import('../index.ts');
+        const { threshold } = options;
+        const found = fingerprint(ontology, threshold === undefined ? {} : { threshold });
+        const search = domain && (await searched(domain, options));
+        const writeSkew = found.writeSkew.holds || (search?.witnesses.length ?? 0) > 0;
+        const conclusion = concluded({
+          writeSkew,
+          auditability: found.auditability.holds,
+          pipeline: found.pipeline.holds,
+        });
+        if (json) out.document({ ...found, conclusion, ...(search && { executed: search }) });
+        else print(out, { ...found, conclusion }, writeSkew, search);
+        return EXIT.ok;
+      }),
+    );
+}
+
+/** What is found by running a domain is said of the ontology: so it has to be that one's. @throws CliError */
+async function domainToRun(options: Options, ontology: Ontology): Promise<Domain | undefined> {
+  if (options.domain === undefined) {
+    const alone = SEARCH_OPTIONS.find((name) => options[name] !== undefined);
+    if (alone === undefined) return undefined;
+    throw new CliError('usage', `--${alone} is about running a domain; name one with --domain.`);
+  }
+  const domain = await loadDomain(options.domain, ontology);
+  if (domain.name === ontology.domain) return domain;
+  throw new CliError(
+    'usage',
+    `The ontology is of ${ontology.domain}, and --domain names ${domain.name}; name the domain that it is of.`,
+  );
+}
+
+async function searched(domain: Domain, options: Options): Promise<SkewSearch> {
+  const { findWriteSkew } = await import('../index.ts');
+  const { state, proposals: file, seed, depth, width, tries } = options;
+  const given = Object.entries({ seed, depth, width, tries }).filter(([, value]) => value !== undefined);
+  return findWriteSkew(domain, {
+    ...Object.fromEntries(given),
+    ...(state !== undefined && { states: [readJson(state)] }),
+    ...(file !== undefined && { proposals: checked(readJson(file), PROPOSALS, file) }),
+  });
+}
+
+function print(out: Output, found: Fingerprint, writeSkew: boolean, search: SkewSearch | undefined): void {
+  verdict(out, 'write skew', { ...found.writeSkew, holds: writeSkew });
+  if (search !== undefined) printSearch(out, search);
+  verdict(out, 'sequential pipeline', found.pipeline);
+  verdict(out, 'auditability', found.auditability);
+  verdict(out, 'timed governance', found.timedGovernance);
+  out.line(line``);
+  out.line(bold(found.conclusion));
+}
+
+function verdict(out: Output, what: string, { holds, witness }: Verdict): void {
+  const said: Printable = holds ? green('yes') : yellow('no');
+  out.line(line`${bold(what)}: ${said}`);
+  for (const text of witness) out.line(line`  ${text}`);
+}
+
+function printSearch(out: Output, { witnesses, bound }: SkewSearch): void {
+  const { seed, depth, width, tries, states, proposals, pairs } = bound;
+  for (const witness of witnesses) printWitness(out, witness);
+  const where = `${states} states, ${proposals} proposals, ${pairs} pairs (depth ${depth}, width ${width}, tries ${tries}, seed ${seed})`;
+  out.line(
+    witnesses.length > 0
+      ? line`  ${dim(`found by running the domain, within ${where}`)}`
+      : line`  ${dim(`none found by running the domain, within ${where}`)}`,
+  );
+}
+
+function printWitness(out: Output, { invariantId, detail, state, first, second }: SkewWitness): void {
+  out.line(line`  ${bold(invariantId)} lets each of these pass, and breaks when both are done: ${detail}`);
+  out.line(line`    on   ${shortJson(state, STATE_MAX)}`);
+  out.line(line`    one  ${proposalText(first)}`);
+  out.line(line`    two  ${proposalText(second)}`);
+}
+
+function proposalText({ role, action, args }: SkewProposal): string {
+  const params = Object.keys(role.params).length === 0 ? '' : ` ${JSON.stringify(role.params)}`;
+  return `${role.name}${params} ${action} ${JSON.stringify(args)}`;
+}

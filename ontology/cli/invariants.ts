@@ -1,0 +1,59 @@
+import { EXIT } from 'assize/internal/cli/errors.ts';
+import { withSharedOptions } from 'assize/internal/cli/files/options.ts';
+import { inSession } from 'assize/internal/cli/store/session.ts';
+import type { Output } from 'assize/internal/cli/terminal/output.ts';
+import { line, type Value, yellow } from 'assize/internal/cli/terminal/printable.ts';
+import type { Command } from 'commander';
+import type { DerivedInvariant } from '../index.ts';
+import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
+import { type RoleCliOptions, thresholdOption } from './roles.ts';
+
+export function invariants(command: Command): void {
+  withSharedOptions(
+    command
+      .command('invariants')
+      .description('the invariants that rules and preconditions ask for, and which roles they concern (Procedure 2)')
+      .argument('<ontology>', ONTOLOGY_ARGUMENT)
+      .addOption(thresholdOption()),
+  )
+    .addHelpText('after', '\nExample:\n  assize ontology invariants udt')
+    .action(
+      inSession(async ({ json, out }, { threshold }: RoleCliOptions, nameOrFile: string) => {
+        const ontology = await loadOntology(nameOrFile);
+        const { deriveInvariants } = await import('../index.ts');
+        const derived = deriveInvariants(ontology, threshold === undefined ? {} : { threshold });
+        if (json) out.document(derived);
+        else print(out, derived);
+        return EXIT.ok;
+      }),
+    );
+}
+
+function print(out: Output, derived: readonly DerivedInvariant[]): void {
+  out.table(
+    [
+      { title: '#', align: 'right' },
+      { title: 'invariant' },
+      { title: 'from' },
+      { title: 'by A.10' },
+      { title: 'meets (§2.3)' },
+      { title: 'else' },
+      { title: 'footprint' },
+    ],
+    derived.map(({ id, from, gates, crossCutting, localTo, meets, counselor, reads }, i): Value[] => [
+      i + 1,
+      id,
+      from === 'policy' ? 'policy' : `precondition of ${gates.join(', ')}`,
+      crossCutting ? yellow('cross-cutting') : `local to ${localTo.join(', ')}`,
+      meets.join(', ') || 'none',
+      counselor === '' ? 'reject' : `ask ${counselor}`,
+      reads.join(', '),
+    ]),
+  );
+  const crossing = derived.filter(({ crossCutting }) => crossCutting).length;
+  const meeting = derived.filter(({ meets }) => meets.length > 1).length;
+  out.line(line``);
+  out.line(
+    line`${crossing} of ${derived.length} are cross-cutting: contained in no role’s footprint (A.10); ${meeting} meet two roles’ or more (§2.3).`,
+  );
+}

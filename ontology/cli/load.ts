@@ -1,0 +1,59 @@
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Domain, isAssizeError } from 'assize';
+import { CliError } from 'assize/internal/cli/errors.ts';
+import { readText } from 'assize/internal/cli/files/input-file.ts';
+import { domainsNamed, loadDomains } from 'assize/internal/cli/store/domains.ts';
+import type { Ontology } from '../index.ts';
+
+/** Where the ontology of a domain can be: in the published package, or in the package with more domains. */
+const SHIPPED: readonly ((name: string) => string)[] = [
+  (name) => `assize/internal/domains/${name}/ontology.ttl`,
+  (name) => `assize-domains/${name}/ontology.ttl`,
+];
+
+/** What a command is asked about. */
+export const ONTOLOGY_ARGUMENT = 'a shipped domain, or a file in Turtle (.ttl)';
+
+export const DOMAIN_OPTION: readonly [string, string] = [
+  '--domain <name>',
+  'a shipped domain, a module that exports one, or NAME@MODULE',
+];
+
+/** The ontology of a shipped domain, or of a file. @throws CliError */
+export async function loadOntology(nameOrFile: string): Promise<Ontology> {
+  const path = await ontologyPath(nameOrFile);
+  const text = readText(path);
+  // Loaded when asked for: no other command needs a parser of Turtle.
+  const { parse } = await import('../index.ts');
+  try {
+    return parse(text);
+  } catch (cause) {
+    if (!isAssizeError(cause)) throw cause;
+    throw new CliError('bad_input', `${path}: ${cause.message}`, { cause, evidence: cause.evidence });
+  }
+}
+
+async function ontologyPath(nameOrFile: string): Promise<string> {
+  // A folder of that name hides no shipped domain: who calls one `budget` in a clone's `domains` means the ontology.
+  if (statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() || !/^[a-z][a-z0-9_-]*$/.test(nameOrFile))
+    return nameOrFile;
+  const shipped = SHIPPED.map((place) => fileURLToPath(import.meta.resolve(place(nameOrFile)))).find((path) =>
+    existsSync(path),
+  );
+  if (shipped !== undefined) return shipped;
+  const names = (await loadDomains()).map(({ name }) => name).join(', ');
+  throw new CliError(
+    'not_found',
+    `There is no shipped ontology of ${nameOrFile}, and no such file; name a .ttl file, or one of ${names}.`,
+  );
+}
+
+/** The domain that is meant: the only one of that name, or else the only one at all. @throws CliError */
+export async function loadDomain(text: string, { domain: name }: Ontology): Promise<Domain> {
+  const found = await domainsNamed(text);
+  const [only, second] = found.length > 1 ? found.filter((domain) => domain.name === name) : found;
+  if (only !== undefined && second === undefined) return only;
+  const known = found.map((domain) => domain.name).join(', ');
+  throw new CliError('not_found', `${text} has the domains ${known}; say which with NAME@${text}.`);
+}

@@ -1,0 +1,156 @@
+import { form, requireForm } from 'assize/internal/base';
+import { type Domain, patternText, requireOwnDomain } from 'assize/internal/kernel';
+import { type DerivedInvariant, invariantsOf } from './invariants.ts';
+import type { Component, Ontology, ProcessClass } from './ontology.ts';
+import { liesUnder, meets } from './paths.ts';
+import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
+
+/** Where an ontology and the domain that is written by it say two things. */
+export interface Difference {
+  readonly about: 'name' | 'process' | 'role' | 'invariant';
+  /** The domain's name for it. */
+  readonly name: string;
+  readonly says: string;
+}
+
+/** What is read here of a domain. */
+const DOMAIN = form.members({
+  name: form.text,
+  processes: form.record(form.object),
+  roles: form.record(form.members({ processes: form.list(form.text) })),
+  rules: form.list(form.members({ id: form.text, patterns: form.list(form.object), spec: form.object })),
+});
+
+/**
+ * Holds an ontology against a domain: processes with what they read and write, derived roles, and derived invariants with
+ * their order, footprints and what becomes of a failure. None, and the domain is the one that the ontology describes.
+ *
+ * @throws OntologyError `unsound`; ArgumentError `bad_argument`
+ */
+export function compare(ontology: Ontology, domain: Domain<any, any, any>, options: RoleOptions = {}): Difference[] {
+  const derived = deriveRoles(ontology, options);
+  requireForm(DOMAIN, domain, 'domain');
+  requireOwnDomain(domain);
+  return [
+    ...nameDifference(ontology, domain),
+    ...processDifferences(ontology, domain),
+    ...roleDifferences(derived.roles, domain),
+    ...invariantDifferences(invariantsOf(ontology, derived), ontology, domain),
+  ];
+}
+
+function nameDifference({ domain: name }: Ontology, domain: Domain): Difference[] {
+  return name === domain.name ? [] : [{ about: 'name', name: domain.name, says: `the ontology is of ${name}` }];
+}
+
+function processDifferences({ processes, components }: Ontology, domain: Domain): Difference[] {
+  const of = (terms: readonly string[]): Component[] => components.filter(({ term }) => terms.includes(term));
+  const known = new Map(processes.map((one) => [one.process, one]));
+  const missing = Object.keys(domain.processes).filter((name) => !known.has(name));
+  const found = processes.flatMap((one) => {
+    const declared = domain.processes[one.process];
+    if (declared === undefined) return [said('process', one.process, `the domain has none of ${one.term}`)];
+    return [
+      ...pathDifferences(one, 'reads', of(one.reads), declared.reads ?? []),
+      ...pathDifferences(one, 'writes', of(one.writes), declared.writes ?? []),
+    ];
+  });
+  return [...missing.map((name) => said('process', name, 'the ontology has none of that name')), ...found];
+}
+
+/** Each path of the domain is one of a named component, and each named component has one of its paths there. */
+function pathDifferences(
+  { process }: ProcessClass,
+  way: 'reads' | 'writes',
+  components: readonly Component[],
+  declared: readonly string[],
+): Difference[] {
+  const named = new Set(components.flatMap(({ paths }) => paths));
+  const unnamed = declared.filter((path) => !named.has(path));
+  const absent = components.filter(({ paths }) => !paths.some((path) => declared.includes(path)));
+  return [
+    ...unnamed.map((path) => said('process', process, `it ${way} ${path}, which the ontology does not say`)),
+    ...absent.map(({ term, paths }) =>
+      said('process', process, `the ontology says that it ${way} ${term} (${paths.join(', ')})`),
+    ),
+  ];
+}
+
+function roleDifferences(roles: readonly DerivedRole[], domain: Domain): Difference[] {
+  const known = new Map(roles.map((role) => [role.name, role]));
+  const missing = Object.keys(domain.roles).filter((name) => !known.has(name));
+  const found = roles.flatMap(({ name, processes, params }) => {
+    const declared = domain.roles[name];
+    if (declared === undefined)
+      return [said('role', name, `the domain has no such role; it performs ${list(processes)}`)];
+    const differences: Difference[] = [];
+    if (!sameSet(processes, declared.processes))
+      differences.push(said('role', name, `it performs ${list(declared.processes)}; derived is ${list(processes)}`));
+    // It may have others beside, that no path names: who it is filled by.
+    const missed = params.filter((param) => !declared.params?.includes(param));
+    if (missed.length > 0) differences.push(said('role', name, `it has no parameter ${list(missed)}`));
+    return differences;
+  });
+  return [...missing.map((name) => said('role', name, 'it is not derived')), ...found];
+}
+
+function invariantDifferences(
+  invariants: readonly DerivedInvariant[],
+  ontology: Ontology,
+  domain: Domain,
+): Difference[] {
+  const ids = domain.rules.map(({ id }) => id);
+  const derived = invariants.map(({ id }) => id);
+  const missing = ids
+    .filter((id) => !derived.includes(id))
+    .map((id) => said('invariant', id, 'the ontology has no such rule'));
+  const extra = derived
+    .filter((id) => !ids.includes(id))
+    .map((id) => said('invariant', id, 'the domain has no such invariant'));
+  const common = derived.filter((id) => ids.includes(id));
+  const place = common.findIndex((id, i) => ids.filter((one) => derived.includes(one))[i] !== id);
+  const order =
+    place < 0 ? [] : [said('invariant', common[place] as string, `it is judged in another order: ${list(ids)}`)];
+  return [...missing, ...extra, ...order, ...invariants.flatMap((one) => footprintDifferences(one, ontology, domain))];
+}
+
+/** A component that is inside another one is read with it, so of two of which one is inside the other, one is enough. */
+function footprintDifferences(one: DerivedInvariant, { components }: Ontology, domain: Domain): Difference[] {
+  const rule = domain.rules.find(({ id }) => id === one.id);
+  if (rule === undefined) return [];
+  const read = rule.patterns.map(patternText);
+  const named = components.filter(({ term }) => one.footprint.includes(term));
+  const isRead = ({ paths }: Component): boolean => paths.some((path) => read.some((pattern) => meets(path, pattern)));
+  const isNested = (a: Component, b: Component): boolean =>
+    a.paths.every((path) => liesUnder(path, b.paths)) || b.paths.every((path) => liesUnder(path, a.paths));
+  const idle = named.filter((component) => !isRead(component));
+  const unnamed = components.filter(
+    (component) => isRead(component) && !named.some((other) => isNested(component, other)),
+  );
+  const homeless = read.filter(
+    (pattern) => !components.some(({ paths }) => paths.some((path) => meets(path, pattern))),
+  );
+  const asks = rule.spec.channel;
+  const failure =
+    (asks ?? '') === one.counselor
+      ? []
+      : [`it escalates to ${asks ?? 'nobody'}; by the ontology to ${one.counselor || 'nobody'}`];
+  return [
+    ...idle.map(({ term, paths }) => `it does not read ${term} (${paths.join(', ')}), to which the rule refers`),
+    ...unnamed.map(({ term }) => `it reads ${term}, to which the rule does not refer`),
+    ...homeless.map((pattern) => `it reads ${pattern}, which is no component`),
+    ...failure,
+  ].map((says) => said('invariant', one.id, says));
+}
+
+function said(about: Difference['about'], name: string, says: string): Difference {
+  return { about, name, says };
+}
+
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one) => b.includes(one));
+}
+
+function list(names: readonly string[]): string {
+  return names.join(', ') || 'none';
+}

@@ -1,0 +1,95 @@
+import { form, isAssizeError, requireForm } from 'assize/internal/base';
+import { type Oracle, unfenced } from 'assize/internal/oracle';
+import { check } from './check.ts';
+import { OntologyError } from './errors.ts';
+import type { Finding } from './finding.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import type { Ontology } from './ontology.ts';
+import { parse } from './parse.ts';
+
+/** Any model: what it is asked, as text, and what it answers. Whether it is right is found out here. */
+export type Model = (request: string) => string | Promise<string>;
+
+export interface DraftOptions {
+  /** The log through which the model is asked: what it has an answer to is not asked again, and a replay never asks. */
+  readonly oracle: Oracle;
+  readonly model: Model;
+  /** Which model it is: another one is another question. */
+  readonly modelVersion?: string;
+}
+
+export interface Draft {
+  /** The Turtle text. */
+  readonly text: string;
+  readonly ontology: Ontology;
+  /** How often the model was asked: twice where it had to be told what is wrong. */
+  readonly rounds: 1 | 2;
+  /** Warnings that are left. */
+  readonly findings: readonly Finding[];
+}
+
+const DRAFT_OPTIONS = form.members({
+  oracle: form.members({ ask: form.code }),
+  model: form.code,
+  modelVersion: form.optional(form.text),
+});
+
+/** Oracle keys of drafts stand in a space of their own: the same prose and the same model are the same question everywhere. */
+const SPACE = 'assize.ontology.draft';
+
+/**
+ * An ontology that a model writes from prose. Its answer is parsed and checked, and where there is an error it is asked once more,
+ * with its answer and what is wrong with it. What comes of it is a beginning for a person to read.
+ *
+ * @throws OntologyError `bad_draft`; OracleError as `ask` does; what the model throws; ArgumentError `bad_argument`
+ */
+export async function draftOntology(prose: string, options: DraftOptions): Promise<Draft> {
+  requireForm(form.text, prose, 'prose');
+  requireForm(DRAFT_OPTIONS, options, 'options');
+  const first = `${INSTRUCTIONS}\n\nThe domain:\n\n${prose}\n`;
+  const answer = await ask(first, options);
+  const judged = judge(answer);
+  if ('ontology' in judged) return { ...judged, rounds: 1 };
+  const second = `${first}\nYour answer was:\n\n${answer}\n\nThis is wrong with it:\n\n${judged.wrong}\n\nAnswer with the whole text, corrected.\n`;
+  const corrected = judge(await ask(second, options));
+  if ('ontology' in corrected) return { ...corrected, rounds: 2 };
+  throw new OntologyError('bad_draft', `The model’s draft is no ontology, also when corrected: ${corrected.first}`, {
+    evidence: { answer: corrected.text, wrong: corrected.wrong },
+  });
+}
+
+async function ask(request: string, { oracle, model, modelVersion }: DraftOptions): Promise<string> {
+  const answer = await oracle.ask({
+    scope: { kind: 'memory', space: SPACE },
+    request: { task: 'ontology', text: request },
+    theta: modelVersion === undefined ? {} : { model_version: modelVersion },
+    call: () => model(request),
+  });
+  if (typeof answer === 'string') return answer;
+  throw new OntologyError(
+    'bad_draft',
+    'The model answered with something that is no text; let it answer with Turtle.',
+    {
+      evidence: { answer },
+    },
+  );
+}
+
+function judge(
+  answer: string,
+):
+  | Pick<Draft, 'text' | 'ontology' | 'findings'>
+  | { readonly text: string; readonly wrong: string; readonly first: string } {
+  const text = `${unfenced(answer)}\n`;
+  try {
+    const ontology = parse(text);
+    const findings = check(ontology);
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    if (errors.length === 0) return { text, ontology, findings };
+    const lines = errors.map(({ line, term, says, todo }) => `Line ${line}, ${term}: ${says}; ${todo}.`);
+    return { text, wrong: lines.join('\n'), first: lines[0] as string };
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    return { text, wrong: error.message, first: error.message };
+  }
+}

@@ -1,0 +1,69 @@
+import { contains, overlaps, type Pattern } from 'assize/internal/kernel';
+import type { Component, Ontology, ProcessClass } from './ontology.ts';
+import { wholePattern } from './paths.ts';
+
+/**
+ * Footprints in components, by term. A component inside another one is touched with it: `/orders` has `/orders/*` in it. To be
+ * made once for all that is asked of an ontology: each path is read once, and any two components are compared.
+ */
+export class Footprints {
+  readonly #components: ReadonlyMap<string, Component>;
+  /** By component: the places of its paths. */
+  readonly #places: ReadonlyMap<string, readonly Pattern[]>;
+  /** By component: itself and those inside it. */
+  readonly #within: Map<string, readonly string[]> = new Map();
+
+  constructor({ components }: Ontology) {
+    this.#components = new Map(components.map((component) => [component.term, component]));
+    const places = components.map(({ term, paths }) => [term, paths.map(wholePattern)] as const);
+    this.#places = new Map(places);
+    for (const [outer, around] of places) {
+      const inside = places.filter(
+        ([inner, within]) => inner === outer || (within.length > 0 && within.every((place) => contains(around, place))),
+      );
+      this.#within.set(
+        outer,
+        inside.map(([term]) => term),
+      );
+    }
+  }
+
+  /** The components and all that is inside them. */
+  closed(terms: Iterable<string>): Set<string> {
+    return new Set([...terms].flatMap((term) => this.#within.get(term) ?? []));
+  }
+
+  /** What is read or written during a process, and what is inside of it (Definition A.5). */
+  of({ reads, writes }: ProcessClass): Set<string> {
+    return this.closed([...reads, ...writes]);
+  }
+
+  /** The components among some that have a place in common with one of the others. */
+  meeting(some: Iterable<string>, others: Iterable<string>): string[] {
+    const places = [...others].flatMap((term) => this.#places.get(term) ?? []);
+    return [...some].filter((term) =>
+      this.#places.get(term)?.some((place) => places.some((one) => overlaps(place, one))),
+    );
+  }
+
+  pathsOf(terms: Iterable<string>): string[] {
+    return [...terms].flatMap((term) => this.#components.get(term)?.paths ?? []);
+  }
+}
+
+/**
+ * The paths of what a process reads: of a component that can also be appended to (`…/-`), those that read it.
+ */
+export function readPaths(components: readonly Component[]): string[] {
+  return components.flatMap(({ paths }) => ofSort(paths, (path) => !path.endsWith('/-')));
+}
+
+/** The paths of what a process writes: where a component has one that appends, it is appended to. */
+export function writePaths(components: readonly Component[]): string[] {
+  return components.flatMap(({ paths }) => ofSort(paths, (path) => path.endsWith('/-')));
+}
+
+function ofSort(paths: readonly string[], wanted: (path: string) => boolean): readonly string[] {
+  const found = paths.filter(wanted);
+  return found.length > 0 ? found : paths;
+}

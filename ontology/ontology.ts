@@ -1,0 +1,148 @@
+import { form, requireForm } from 'assize/internal/base';
+
+/**
+ * A class of the ontology. Terms are written as in Turtle: `:Claims` for those of the domain, `obo:BFO_0000019` and
+ * `a:WorkerRole` for known ones. What the file does not say is an empty text or list.
+ */
+export interface Entity {
+  readonly term: string;
+  /** Line of the file that begins to describe it, from 1; 0 where that is not known. */
+  readonly line: number;
+  readonly label: string;
+  readonly definition: string;
+  readonly source: string;
+  /** What it is a subclass of. */
+  readonly parents: readonly string[];
+  /** What it inheres in (RO_0000052). */
+  readonly inheresIn: readonly string[];
+  /** What it is about (IAO_0000136). */
+  readonly about: readonly string[];
+  /** As what the file describes it; more than one is an error that `check` finds. */
+  readonly described: readonly Description[];
+}
+
+export type Description = 'component' | 'process' | 'worker role' | 'rule' | 'audit requirement';
+
+export interface Continuant extends Entity {
+  readonly primary: boolean;
+}
+
+/** A field of the domain's state (seed 000, Definition A.1), also where it is a role of the continuant (Remark A.4). */
+export interface Component extends Entity {
+  /** The patterns with which processes name it in their reads and writes. */
+  readonly paths: readonly string[];
+  /** A time that governs: a deadline, a window. */
+  readonly timed: boolean;
+}
+
+export interface ProcessClass extends Entity {
+  readonly process: string;
+  readonly participants: readonly string[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly after: readonly string[];
+  readonly preconditions: readonly string[];
+  readonly apartFrom: readonly string[];
+  readonly togetherWith: readonly string[];
+}
+
+/** A job that Procedure 1 adds, named by processes that it is realized in (BFO_0000054). */
+export interface WorkerRole extends Entity {
+  readonly role: string;
+  readonly realizedIn: readonly string[];
+}
+
+export interface PolicyRule extends Entity {
+  readonly rule: string;
+  /** Its place among the domain's invariants. */
+  readonly order: number;
+  readonly refersTo: readonly string[];
+  readonly onFailure: string;
+  /** Who is asked where it escalates. */
+  readonly counselor: string;
+  /** Of a precondition: the processes that must have happened. */
+  readonly after: readonly string[];
+  /** Of a precondition: the times that it waits for. */
+  readonly notBefore: readonly string[];
+}
+
+/** All that an `ontology.ttl` says, each list in the order of the file; rules in the order that they give themselves. */
+export interface Ontology {
+  readonly iri: string;
+  /** The domain's name. */
+  readonly domain: string;
+  readonly title: string;
+  readonly description: string;
+  readonly source: string;
+  readonly continuants: readonly Continuant[];
+  readonly components: readonly Component[];
+  readonly processes: readonly ProcessClass[];
+  readonly roles: readonly WorkerRole[];
+  readonly rules: readonly PolicyRule[];
+  readonly audits: readonly Entity[];
+  /** Classes that are none of these: reasons (directives about processes), and classes that others are kinds of. */
+  readonly others: readonly Entity[];
+}
+
+const texts = form.list(form.text);
+const ENTITY = {
+  term: form.text,
+  line: form.whole,
+  label: form.text,
+  definition: form.text,
+  source: form.text,
+  parents: texts,
+  inheresIn: texts,
+  about: texts,
+  described: texts,
+};
+const yes = form.of('true or false', (value) => typeof value === 'boolean');
+
+const ONTOLOGY = form.members({
+  iri: form.text,
+  domain: form.text,
+  title: form.text,
+  description: form.text,
+  source: form.text,
+  continuants: form.list(form.members({ ...ENTITY, primary: yes })),
+  components: form.list(form.members({ ...ENTITY, paths: texts, timed: yes })),
+  processes: form.list(
+    form.members({
+      ...ENTITY,
+      process: form.text,
+      participants: texts,
+      reads: texts,
+      writes: texts,
+      after: texts,
+      preconditions: texts,
+      apartFrom: texts,
+      togetherWith: texts,
+    }),
+  ),
+  roles: form.list(form.members({ ...ENTITY, role: form.text, realizedIn: texts })),
+  rules: form.list(
+    form.members({
+      ...ENTITY,
+      rule: form.text,
+      order: form.number,
+      refersTo: texts,
+      onFailure: form.text,
+      counselor: form.text,
+      after: texts,
+      notBefore: texts,
+    }),
+  ),
+  audits: form.list(form.members(ENTITY)),
+  others: form.list(form.members(ENTITY)),
+});
+
+/** @throws ArgumentError `bad_argument` */
+export function requireOntology(ontology: Ontology): void {
+  requireForm(ONTOLOGY, ontology, 'ontology');
+}
+
+/** Every class, whatever it is. */
+export function entitiesOf(ontology: Ontology): Entity[] {
+  const { continuants, components, processes, roles, rules, audits, others } = ontology;
+  return [...continuants, ...components, ...processes, ...roles, ...rules, ...audits, ...others];
+}

@@ -1,0 +1,281 @@
+import { form, requireForm } from 'assize/internal/base';
+import { OntologyError } from './errors.ts';
+import { didYouMean } from './nearest.ts';
+import type { Description, Entity, Ontology } from './ontology.ts';
+import { readTurtle, type Statements, type Value } from './turtle.ts';
+import {
+  HAS_PARTICIPANT,
+  INHERES_IN,
+  IS_ABOUT,
+  MARKS,
+  NAMESPACES,
+  PROPERTIES,
+  REALIZED_IN,
+  SINGLE,
+  UPPER,
+} from './vocabulary.ts';
+
+/**
+ * The ontology that a text in Turtle says. What it says may still be wrong: that is for `check`.
+ *
+ * @throws OntologyError `bad_turtle`, `no_ontology`, `unknown_term`, `bad_value`; each says where, and what to do
+ */
+export function parse(text: string): Ontology {
+  requireForm(form.text, text, 'text');
+  const statements = readTurtle(text);
+  requireVocabulary(statements);
+  requireNames(statements);
+  const header = headerOf(statements);
+  const said = [...statements.subjects.keys()]
+    .filter((term) => term !== header && UPPER[term] === undefined && isClass(statements, term))
+    .map((term) => new Said(statements, term));
+  for (const one of said) one.requireUses();
+  const described = (as: Description): Said[] => said.filter((one) => one.described[0] === as);
+  const plain = said.filter((one) => one.described.length === 0);
+  const isContinuant = continuantsOf(statements);
+  const about = new Said(statements, header);
+  return {
+    iri: header.replace(/^<|>$/g, ''),
+    domain: about.text('a:domain'),
+    title: about.text('dct:title'),
+    description: about.text('dct:description'),
+    source: about.texts('dct:source').join('; '),
+    continuants: plain
+      .filter(({ term }) => isContinuant(term))
+      .map((one) => ({ ...one.entity(), primary: one.has('a:PrimaryContinuant') })),
+    components: described('component').map((one) => ({
+      ...one.entity(),
+      paths: one.texts('a:path'),
+      timed: one.has('a:TimedComponent'),
+    })),
+    processes: described('process').map((one) => ({
+      ...one.entity(),
+      process: one.text('a:process'),
+      participants: one.terms(HAS_PARTICIPANT),
+      reads: one.terms('a:reads'),
+      writes: one.terms('a:writes'),
+      after: one.terms('a:after'),
+      preconditions: one.terms('a:precondition'),
+      apartFrom: one.terms('a:apartFrom'),
+      togetherWith: one.terms('a:togetherWith'),
+    })),
+    roles: described('worker role').map((one) => ({
+      ...one.entity(),
+      role: one.text('a:role'),
+      realizedIn: one.terms(REALIZED_IN),
+    })),
+    rules: described('rule')
+      .map((one) => ({
+        ...one.entity(),
+        rule: one.text('a:rule'),
+        order: one.number('a:order'),
+        refersTo: one.terms('a:refersTo'),
+        onFailure: one.text('a:onFailure') || 'reject',
+        counselor: one.text('a:counselor'),
+        after: one.terms('a:after'),
+        notBefore: one.terms('a:notBefore'),
+      }))
+      .sort((a, b) => a.order - b.order),
+    audits: described('audit requirement').map((one) => one.entity()),
+    others: plain.filter(({ term }) => !isContinuant(term)).map((one) => one.entity()),
+  };
+}
+
+/** A rule without a place comes after all others. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** What a text says of one subject. */
+class Said {
+  readonly term: string;
+  readonly #statements: Statements;
+
+  constructor(statements: Statements, term: string) {
+    this.#statements = statements;
+    this.term = term;
+  }
+
+  get described(): Description[] {
+    const as: [Description, boolean][] = [
+      ['process', this.#values('a:process').length > 0],
+      ['rule', this.#values('a:rule').length > 0],
+      ['worker role', this.#values('a:role').length > 0 || this.has('a:WorkerRole')],
+      ['audit requirement', this.has('a:AuditRequirement')],
+      ['component', this.#values('a:path').length > 0],
+    ];
+    return as.filter(([, is]) => is).map(([name]) => name);
+  }
+
+  /** What is said of something that it can't be said of would be read by nobody. */
+  requireUses(): void {
+    for (const [property, wanted] of Object.entries(USES)) {
+      if (this.#values(property).length === 0 || this.described.some((as) => wanted.includes(as))) continue;
+      const [as] = this.described;
+      const what = as === undefined ? `none; add ${WORD_OF[wanted[0] as Description]} "name"` : withArticle(as);
+      throw this.#bad(property, `is for a ${wanted.join(' or a ')}, and this is ${what}`);
+    }
+  }
+
+  entity(): Entity {
+    return {
+      term: this.term,
+      line: this.#statements.lineOf(this.term),
+      label: this.text('rdfs:label'),
+      definition: this.text('skos:definition'),
+      source: this.texts('dct:source').join('; '),
+      parents: this.terms('rdfs:subClassOf').filter((parent) => !parent.startsWith('a:')),
+      inheresIn: this.terms(INHERES_IN),
+      about: this.terms(IS_ABOUT),
+      described: this.described,
+    };
+  }
+
+  /** Whether it is marked so, as an instance or as a kind. */
+  has(mark: (typeof MARKS)[number]): boolean {
+    return [...this.terms('rdf:type'), ...this.terms('rdfs:subClassOf')].includes(mark);
+  }
+
+  text(property: string): string {
+    return this.texts(property)[0] ?? '';
+  }
+
+  texts(property: string): string[] {
+    return this.#values(property).map((value) => ('text' in value ? value.text : value.term));
+  }
+
+  terms(property: string): string[] {
+    return this.#values(property).map((value) => {
+      if ('term' in value) return value.term;
+      throw this.#bad(property, `takes a term, not the text "${value.text}"; write it as :Name`);
+    });
+  }
+
+  number(property: string): number {
+    const [value] = this.texts(property);
+    if (value === undefined) return LAST;
+    if (/^\d{1,9}$/.test(value)) return Number(value);
+    throw this.#bad(property, `takes a whole number from 0, not ${value}`);
+  }
+
+  #values(property: string): readonly Value[] {
+    const values = this.#statements.subjects.get(this.term)?.get(property) ?? [];
+    if (values.length > 1 && SINGLE.has(property))
+      throw this.#bad(property, `is said ${values.length} times; keep one`);
+    const [first] = values;
+    if (PROPERTIES[property as keyof typeof PROPERTIES] === 'text' && first !== undefined && 'term' in first)
+      throw this.#bad(property, `takes a text, not the term ${first.term}; write it in quotes`);
+    return values;
+  }
+
+  #bad(property: string, problem: string): OntologyError {
+    return badValue(this.#statements, this.term, `${property} ${problem}`);
+  }
+}
+
+/** What is said of each sort of thing, and of no other. */
+const OF_PROCESS: readonly Description[] = ['process'];
+const OF_RULE: readonly Description[] = ['rule'];
+const USES: Readonly<Record<string, readonly Description[]>> = {
+  'a:reads': OF_PROCESS,
+  'a:writes': OF_PROCESS,
+  'a:precondition': OF_PROCESS,
+  'a:apartFrom': OF_PROCESS,
+  'a:togetherWith': OF_PROCESS,
+  'a:after': [...OF_PROCESS, ...OF_RULE],
+  'a:refersTo': OF_RULE,
+  'a:order': OF_RULE,
+  'a:onFailure': OF_RULE,
+  'a:counselor': OF_RULE,
+  'a:notBefore': OF_RULE,
+};
+
+/** What makes something one of a sort. */
+const WORD_OF: { readonly [As in Description]?: string } = { process: 'a:process', rule: 'a:rule' };
+
+function withArticle(as: Description): string {
+  return as.startsWith('a') ? `an ${as}` : `a ${as}`;
+}
+
+/** What our own words, and the relations that are read here, lead from and to, has a name: a list has none. */
+function requireNames(statements: Statements): void {
+  const read = new Set<string>([...Object.keys(PROPERTIES), INHERES_IN, IS_ABOUT, HAS_PARTICIPANT, REALIZED_IN]);
+  for (const { subject, property } of statements.nameless) {
+    if (!read.has(property)) continue;
+    if (subject !== undefined)
+      throw badValue(statements, subject, `${property} takes what has a name; write several with commas: :A, :B`);
+    throw new OntologyError('bad_value', `What has no name has ${property}; write :Name instead of [].`, {
+      evidence: { term: property, line: statements.lineOf(property) },
+    });
+  }
+}
+
+/** Every term of our own vocabulary must be one that it has, wherever it stands. */
+function requireVocabulary({ subjects, lineOf }: Statements): void {
+  const known = new Set<string>([...MARKS, ...Object.keys(PROPERTIES)]);
+  const require = (term: string): void => {
+    // A word of ours as one of the domain's own is a slip, too: nothing would read it.
+    const isOurs = term.startsWith('a:') || known.has(`a${term}`);
+    if (!isOurs || known.has(term)) return;
+    const line = lineOf(term);
+    const message = `Line ${line} has ${term}, which is no word of <${NAMESPACES.a}>.${didYouMean(term, known)}`;
+    throw new OntologyError('unknown_term', message, { evidence: { term, line } });
+  };
+  for (const [subject, properties] of subjects) {
+    if (subject.startsWith('a:')) require(subject);
+    for (const [property, values] of properties) {
+      require(property);
+      for (const value of values) if ('term' in value && value.term.startsWith('a:')) require(value.term);
+    }
+  }
+}
+
+function headerOf(statements: Statements): string {
+  const headers = [...statements.subjects.keys()].filter((term) => typesOf(statements, term).includes('owl:Ontology'));
+  const [header] = headers;
+  if (header === undefined)
+    throw new OntologyError(
+      'no_ontology',
+      'The text does not say what it is; begin with <urn:assize:domain:NAME> a owl:Ontology ; a:domain "NAME" .',
+    );
+  if (headers.length > 1)
+    throw new OntologyError('no_ontology', `The text is ${headers.length} ontologies at once: ${headers.join(', ')}.`);
+  const domain = new Said(statements, header).text('a:domain');
+  if (domain === '')
+    throw new OntologyError('no_ontology', `${header} does not say of which domain it is; add a:domain "NAME".`);
+  if (!/^[a-z][a-z0-9_-]*$/.test(domain))
+    throw new OntologyError(
+      'no_ontology',
+      `a:domain ${JSON.stringify(domain)} is no name of a domain; use lower case letters, digits, - and _, a letter first.`,
+    );
+  return header;
+}
+
+/** Declarations of properties are no classes; all else that is described is one, also where it does not say so. */
+function isClass(statements: Statements, term: string): boolean {
+  return !typesOf(statements, term).some((type) => /^(owl|rdf):\w*Property$/.test(type));
+}
+
+function typesOf(statements: Statements, term: string): string[] {
+  const values = statements.subjects.get(term)?.get('rdf:type') ?? [];
+  return values.flatMap((value) => ('term' in value ? [value.term] : []));
+}
+
+/** Whether a class is a kind of independent continuant, over as many steps as the text takes. */
+function continuantsOf(statements: Statements): (term: string) => boolean {
+  const parents = (term: string): string[] =>
+    (statements.subjects.get(term)?.get('rdfs:subClassOf') ?? []).flatMap((v) => ('term' in v ? [v.term] : []));
+  return (term) => {
+    const seen = new Set([term]);
+    for (const one of seen) {
+      for (const parent of parents(one)) seen.add(parent);
+      const above = UPPER[one]?.is;
+      if (above === 'independent continuant') return true;
+      if (above !== undefined) seen.add(above);
+    }
+    return false;
+  };
+}
+
+function badValue({ lineOf }: Statements, term: string, problem: string): OntologyError {
+  const line = lineOf(term);
+  return new OntologyError('bad_value', `Line ${line}, ${term}: ${problem}.`, { evidence: { term, line } });
+}

@@ -1,0 +1,49 @@
+import { isAssizeError } from 'assize/internal/base';
+import { contains, overlaps, type Pattern, parseTemplate, patternFromText } from 'assize/internal/kernel';
+
+/** The pattern of a path whose parameters may be anything: as a field, it is one of all (Definition A.1). */
+export function openPattern(path: string): Pattern {
+  return patternFromText(openPath(path));
+}
+
+/** The path with every `{param}` as `*`. */
+export function openPath(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (/^\{.*\}$/.test(segment) ? '*' : segment))
+    .join('/');
+}
+
+/** The names in braces, in order, each once. */
+export function paramsOf(paths: readonly string[]): string[] {
+  return [
+    ...new Set(paths.flatMap((path) => [...path.matchAll(/\/\{([^/{}]+)\}/g)].map(([, name]) => name as string))),
+  ];
+}
+
+/** What the kernel says against a path; undefined where it takes it. */
+export function pathFault(path: string): string | undefined {
+  try {
+    parseTemplate(path);
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    return error.message;
+  }
+  const odd = path.split('/').find((segment) => /[{}]/.test(segment) && !/^\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(segment));
+  return odd === undefined ? undefined : `${odd} is no parameter; write {name}.`;
+}
+
+/** Whether all that lies under the path lies under one of the others. That a list may only grow makes it no other list. */
+export function liesUnder(path: string, others: readonly string[]): boolean {
+  return contains(others.map(wholePattern), wholePattern(path));
+}
+
+/** Whether some place lies under both. */
+export function meets(a: string, b: string): boolean {
+  return overlaps(wholePattern(a), wholePattern(b));
+}
+
+/** All that lies under the path, whoever it is about; that a list may only grow makes it no other list. */
+export function wholePattern(path: string): Pattern {
+  return { ...openPattern(path), append: false };
+}

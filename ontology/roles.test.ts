@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { LIBRARY } from '../tests/support/guide-files.ts';
+import { deriveInvariants } from './invariants.ts';
+import { parse } from './parse.ts';
+import { deriveRoles } from './roles.ts';
+
+const UDT = readFileSync(join(import.meta.dirname, '../src/domains/udt/ontology.ttl'), 'utf8');
+const groups = (text: string, threshold?: number): string[] =>
+  deriveRoles(parse(text), threshold === undefined ? {} : { threshold }).roles.map(({ processes }) =>
+    processes.join(' '),
+  );
+
+test('the roles of Table 1 of the seed, and what each sees', () => {
+  const { roles, clustering, disagreements } = deriveRoles(parse(UDT));
+  expect(roles.map(({ name, params, sees }) => [name, params, [...sees].sort()])).toEqual([
+    ['LabOrder', ['patient'], ['/events/{patient}', '/orders/{patient}']],
+    ['Billing', ['patient'], ['/claims/{patient}', '/events/{patient}']],
+    [
+      'Clinical',
+      ['patient'],
+      ['/events/{patient}', '/orders/{patient}', '/patients/{patient}', '/relapses/{patient}', '/tests/{patient}'],
+    ],
+  ]);
+  expect(disagreements).toEqual([]);
+  expect(clustering.apart.map(({ overlap }) => overlap?.toFixed(2))).toEqual(['0.32']);
+  expect(clustering.next?.overlap?.toFixed(2)).toBe('0.21');
+});
+
+test('without the policy that keeps them apart, ordering is a part of testing, and the names no longer fit', () => {
+  const text = UDT.replace('a:apartFrom :RecordTest ;', '');
+  expect(groups(text)).toHaveLength(2);
+  expect(deriveRoles(parse(text)).disagreements).toEqual([
+    expect.stringMatching(/^:LabOrderRole and :ClinicalRole are realized in one group: /),
+  ]);
+});
+
+test('a threshold of 0 makes one role of all that may be one, one above 1 makes each process a role', () => {
+  const [all = '', ...others] = groups(LIBRARY, 0);
+  expect([all.split(' ').sort(), others]).toEqual([['admission', 'buying', 'lending', 'returning'], []]);
+  expect(groups(LIBRARY, 1.1).sort()).toEqual(['admission', 'buying', 'lending', 'returning']);
+  expect(groups(LIBRARY).sort()).toEqual(['admission', 'buying', 'lending returning']);
+});
+
+test('policy puts together what hardly overlaps', () => {
+  const text = LIBRARY.replace('a:after :Lend ;', 'a:after :Lend ; a:togetherWith :Buy ;').replace(
+    '\n:KEEP_RECORD a',
+    '\n:WHY rdfs:subClassOf obo:IAO_0000033 ; obo:IAO_0000136 :Buy, :GiveBack ; rdfs:label "x" ; skos:definition "x" .\n:KEEP_RECORD a',
+  );
+  expect(groups(text)).toContainEqual(expect.stringMatching(/buying.*returning/));
+});
+
+test('a role of the continuant is a field, and no agent', () => {
+  const { roles, continuantRoles } = deriveRoles(parse(LIBRARY));
+  expect(continuantRoles).toEqual([{ term: ':Standing', label: 'standing', paths: ['/standing/{member}'] }]);
+  expect(roles.map(({ name }) => name)).toEqual(['Desk', 'Office', 'Buyer']);
+});
+
+test('a component is touched with the one that it is inside of', () => {
+  const inside = LIBRARY.replace('a:path "/funds"', 'a:path "/titles/*/price"');
+  const rule = deriveInvariants(parse(inside)).find(({ id }) => id === 'WITHIN_FUNDS');
+  expect(rule).toMatchObject({ localTo: ['Desk', 'Buyer'], crossCutting: false });
+});
+
+test('local is what one role’s footprint contains; cross-cutting what none does; and who meets it is another matter', () => {
+  const by = new Map(deriveInvariants(parse(LIBRARY)).map((one) => [one.id, one]));
+  expect(by.get('WITHIN_LIMIT')).toMatchObject({ localTo: ['Desk'], crossCutting: false, meets: ['Desk', 'Office'] });
+  expect(by.get('GOOD_STANDING')).toMatchObject({ localTo: [], crossCutting: true, meets: ['Desk', 'Office'] });
+  expect(by.get('IN_THE_CATALOGUE')).toMatchObject({
+    from: 'precondition',
+    gates: ['lending'],
+    reads: ['/loans/*', '/titles'],
+  });
+  expect(by.get('LONG_LOANS')).toMatchObject({ from: 'policy', onFailure: 'escalate', counselor: 'librarian' });
+});

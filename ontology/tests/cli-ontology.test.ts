@@ -1,0 +1,202 @@
+/** `assize ontology`: what each command prints, ends with and writes, and what it refuses. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Ended, runCommand } from '../../tests/support/command.ts';
+import { LIBRARY } from '../../tests/support/guide-files.ts';
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./a.db', 'ontology', ...args);
+
+async function json(code: number, ...args: string[]): Promise<any> {
+  const ended = await assize(...args, '--json');
+  expect(ended.code, ended.err).toBe(code);
+  return JSON.parse(ended.out);
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assize-cli-ontology-'));
+  writeFileSync(at('library.ttl'), LIBRARY);
+  writeFileSync(at('wrong.ttl'), LIBRARY.replace('a:refersTo :Funds', 'a:refersTo :Fund'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('check: 0 for what is sound, 1 for a finding, 2 for what is no ontology', async () => {
+  expect(await json(0, 'check', 'library.ttl')).toMatchObject({ domain: 'library', ok: true, rules: 6, findings: [] });
+  const wrong = await assize('check', 'wrong.ttl');
+  expect(wrong.code).toBe(1);
+  expect(wrong.out).toMatch(/^error +126 +:WITHIN_FUNDS +unknown_reference +.*Did you mean :Funds\?$/m);
+  expect(wrong.out).toContain('library: 1 error, 0 warnings;');
+  writeFileSync(at('misspelled.ttl'), LIBRARY.replace('a:refersTo :Funds', 'a:refers :Funds'));
+  const misspelled = await assize('check', 'misspelled.ttl');
+  expect(misspelled).toMatchObject({ code: 2, out: '' });
+  expect(misspelled.err).toBe(
+    'assize: misspelled.ttl: Line 128 has a:refers, which is no word of <urn:assize:ontology#>. Did you mean a:refersTo?\n',
+  );
+});
+
+test('check against a domain: a shipped one by its name, and each difference', async () => {
+  expect(await json(0, 'check', 'udt', '--domain', 'udt')).toMatchObject({ ok: true, differences: [] });
+  const other = await assize('check', 'library.ttl', '--domain', 'budget');
+  expect(other.code).toBe(1);
+  expect(other.out).toContain('differs  name budget: the ontology is of library');
+  expect(other.out).toContain('differs  invariant BUDGET_CAP: the ontology has no such rule');
+});
+
+test('what is not there is said', async () => {
+  expect(await assize('check', 'nowhere')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no shipped ontology of nowhere'),
+  });
+  expect(await assize('check', './nowhere.ttl')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('no such file'),
+  });
+  expect(await assize('roles', 'wrong.ttl')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Mend what check finds'),
+  });
+  expect(await assize('roles', 'udt', '--threshold', 'half')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('number from 0 to 1'),
+  });
+  expect(await assize('draw', 'udt', '--threshold', '1.01')).toMatchObject({ code: 2, out: '' });
+  expect((await assize('check', 'nowhere')).err).toContain('name a .ttl file, or one of budget, udt,');
+  expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('assize domains lists them');
+});
+
+test('roles: 1 where the ontology names other roles than those that are derived', async () => {
+  expect((await json(0, 'roles', 'udt')).roles.map(({ name }: any) => name)).toEqual([
+    'LabOrder',
+    'Billing',
+    'Clinical',
+  ]);
+  const finer = await assize('roles', 'udt', '--threshold', '0.9');
+  expect(finer.code).toBe(1);
+  expect(finer.out).toContain('disagreement  no worker role is realized in the group');
+});
+
+test('invariants and fingerprint of each shipped domain, and of one that is run', async () => {
+  expect((await json(0, 'invariants', 'airline')).length).toBe(29);
+  expect(await json(0, 'fingerprint', 'airline')).toMatchObject({ writeSkew: { holds: false } });
+  const run = ['fingerprint', 'budget', '--domain', 'budget', '--depth', '1', '--tries', '10', '--width', '2'];
+  expect(await json(0, ...run)).toMatchObject({
+    executed: { witnesses: [{ invariantId: 'BUDGET_CAP' }], bound: { depth: 1, tries: 10, width: 2 } },
+  });
+  const without = await assize('fingerprint', 'airline', '--domain', 'airline');
+  expect(without).toMatchObject({ code: 2, err: expect.stringContaining('no initial state') });
+  writeFileSync(at('state.json'), JSON.stringify({ cap: 10, spent: {} }));
+  const spend = (agent: string) => ({
+    action: 'spend',
+    role: { name: 'spender', params: { agent } },
+    args: { amount: 6 },
+  });
+  writeFileSync(at('proposals.json'), JSON.stringify([spend('ada'), spend('ben')]));
+  const given = await json(0, ...run, '--state', 'state.json', '--proposals', 'proposals.json', '--seed', '2');
+  expect(given.executed.witnesses[0].state.cap).toBe(10);
+});
+
+test('fingerprint: what says how a domain is run needs one, and it is the one that the ontology is of', async () => {
+  for (const args of [
+    ['--state', 'none.json'],
+    ['--proposals', 'none.json'],
+    ['--seed', '0'],
+    ['--tries', '5'],
+  ])
+    expect(await assize('fingerprint', 'budget', ...args)).toMatchObject({
+      code: 2,
+      out: '',
+      err: `assize: ${args[0]} is about running a domain; name one with --domain.\n`,
+    });
+  expect(await assize('fingerprint', 'budget', '--domain', 'udt')).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('The ontology is of budget, and --domain names udt'),
+  });
+});
+
+test('one is called one, and where nothing was grouped no table is begun', async () => {
+  expect((await assize('check', 'budget')).out).toBe(
+    'budget: no error, 0 warnings; 1 continuant, 2 components, 1 process, 1 role, 1 rule\n',
+  );
+  expect((await assize('roles', 'budget')).out).not.toContain('overlap  this');
+});
+
+test('where nothing can be written it is said what is in the way', async () => {
+  writeFileSync(at('file'), 'mine');
+  mkdirSync(at('pictures'));
+  for (const args of [
+    ['scaffold', 'library.ttl', 'file'],
+    ['scaffold', 'library.ttl', 'file/below'],
+    ['draw', 'library.ttl', '--out', 'file/library.svg'],
+  ])
+    expect(await assize(...args)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^assize: file\S* can't be written: there is a file in its way; name another place\.\n$/,
+      ),
+    });
+  for (const force of [[], ['--force']])
+    expect(await assize('draw', 'library.ttl', '--out', 'pictures', ...force)).toMatchObject({
+      code: 2,
+      err: 'assize: pictures is a folder; name a file.\n',
+    });
+  expect(readFileSync(at('file'), 'utf8')).toBe('mine');
+});
+
+test('scaffold and draw write over nothing without --force', async () => {
+  expect((await assize('scaffold', 'library.ttl', 'made')).out).toBe(
+    'made/index.ts written\nmade/library.test.ts written\nmade/README.md written\n',
+  );
+  writeFileSync(at('made/index.ts'), 'mine');
+  rmSync(at('made/README.md'));
+  expect(await assize('scaffold', 'library.ttl', 'made')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('made/index.ts, made/library.test.ts would be written over'),
+  });
+  expect([readFileSync(at('made/index.ts'), 'utf8'), existsSync(at('made/README.md'))]).toEqual(['mine', false]);
+  expect(await json(0, 'scaffold', 'library.ttl', 'made', '--force')).toMatchObject({
+    files: expect.arrayContaining(['made/README.md']),
+  });
+  expect(readFileSync(at('made/index.ts'), 'utf8')).toContain("name: 'library'");
+
+  const printed = await assize('draw', 'library.ttl');
+  expect(printed.out).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"[\s\S]*<\/svg>\n$/);
+  expect((await assize('draw', 'library.ttl', '--out', 'library.svg')).out).toBe('library.svg written\n');
+  expect(readFileSync(at('library.svg'), 'utf8')).toBe(printed.out);
+  expect(await assize('draw', 'library.ttl', '--out', 'library.svg')).toMatchObject({ code: 2 });
+});
+
+test('draft: a program as the model, recorded, and not run again', async () => {
+  writeFileSync(at('library.md'), 'A library lends books.');
+  writeFileSync(at('model.sh'), 'cat > asked-$(ls | grep -c asked).txt; cat library.ttl\n');
+  const first = await assize('draft', 'library.md', '--model-command', 'sh model.sh');
+  expect(first).toMatchObject({ code: 0, out: LIBRARY });
+  expect(readFileSync(at('asked-0.txt'), 'utf8')).toContain('A library lends books.');
+  const again = await assize('draft', 'library.md', '--model-command', 'sh model.sh', '--out', 'drafted.ttl');
+  expect(again.out).toBe('drafted.ttl written, in 1 round\n');
+  expect(existsSync(at('asked-1.txt'))).toBe(false);
+  expect(await assize('draft', 'library.md', '--model-command', 'exit 3')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('ended with 3'),
+  });
+});
+
+test('draft: recorded answers in their order, and where they end', async () => {
+  writeFileSync(at('library.md'), 'A library lends books.');
+  writeFileSync(at('answers.json'), JSON.stringify(['no', LIBRARY]));
+  expect(await json(0, 'draft', 'library.md', '--answers', 'answers.json')).toMatchObject({ rounds: 2, text: LIBRARY });
+  writeFileSync(at('answers.json'), JSON.stringify(['no']));
+  expect(await assize('draft', 'library.md', '--answers', 'answers.json')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('has no further answer'),
+  });
+  expect(await assize('draft', 'library.md')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--model-command'),
+  });
+  expect(existsSync(at('a.db'))).toBe(false);
+});

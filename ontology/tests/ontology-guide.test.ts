@@ -1,0 +1,68 @@
+/** docs/guide/ontology-first.md: its files put where it says, its commands and programs run, and their output compared. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { blockOf, blocksOf } from '../../tests/support/guide-files.ts';
+
+const root = join(import.meta.dirname, '../..');
+const PAGE = 'ontology-first.md';
+// Inside the repository, so that `assize` is this package.
+const folder = mkdtempSync(join(root, 'dist-guide-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(name: string, text: string): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+const node = (...args: string[]): string =>
+  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+function shell(command: string): string {
+  const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
+  const { stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: folder, env, encoding: 'utf8' });
+  return (stdout + stderr).trimEnd();
+}
+
+test('step by step, it is as the page says', () => {
+  put('bin/assize', `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
+  chmodSync(join(folder, 'bin/assize'), 0o755);
+  let commands = 0;
+  for (const { says, code } of blocksOf(PAGE)) {
+    const [kind, name] = says.split(' ') as [string, string | undefined];
+    if (kind === 'console') {
+      const [command = '', ...below] = code.trimEnd().split('\n');
+      expect(shell(command.slice(2)), command).toBe(below.join('\n'));
+      commands++;
+    } else if (kind === 'text') expect(node(name as string)).toBe(code);
+    else if (name !== undefined) put(name, code);
+  }
+  expect(commands).toBe(9);
+  expect(readFileSync(join(folder, 'drafted.ttl'), 'utf8')).toBe(blockOf(PAGE, 'turtle library.ttl'));
+});
+
+test('the test that was made and filled in passes', () => {
+  const report = join(folder, 'report.json');
+  node(
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--cache=false',
+    '--root',
+    '.',
+    '--reporter',
+    'json',
+    '--outputFile',
+    report,
+  );
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ numPassedTests: 7, numTotalTests: 7 });
+  // One of its own would hide the clone's from `npx`.
+  expect(existsSync(join(folder, 'node_modules'))).toBe(false);
+});
+
+test('all that it shows compiles under the options of the package', () => {
+  put('tsconfig.json', JSON.stringify({ extends: '../tsconfig.json', include: ['.'] }));
+  expect(spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root, encoding: 'utf8' }).stdout).toBe(
+    '',
+  );
+});

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { isAssizeError, type Json } from '#base';
+import { type Instant, issueText, issueWords, parseInstant, parseStrict } from '#canon';
+import { SAYING_TEXTS, SAYINGS_MAX } from '#kernel';
+import { unfenced } from '#oracle';
+import type { DatedMessage } from './message.ts';
+import type { CheckedTerms } from './terms.ts';
+
+/** What a message states, as it may be asserted. */
+export interface ExtractedClaim {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: string;
+  readonly confidence: number;
+  /** From when on it is so always stands here, so that the same message again makes the same claim. */
+  readonly valid: { readonly from: Instant; readonly to?: Instant };
+  /** The id of the message. */
+  readonly source: string;
+}
+
+/** The form of an answer: by it alone a model may say something. */
+export type AnswerForm = z.ZodType<{ readonly facts: readonly Fact[] }>;
+
+interface Fact {
+  readonly message: number;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: string;
+  readonly confidence: number;
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+}
+
+export function answerForm(messages: number, { predicates, subjects }: CheckedTerms): AnswerForm {
+  const declared = z.enum(Object.keys(predicates).sort(), {
+    error: ({ input }) => `no predicate ${shown(input)} is declared`,
+  });
+  const known = (names: readonly string[]) =>
+    z.enum([...names], { error: () => 'nothing may be said of this subject, or not by this name' });
+  const time = z.string().nullable().optional();
+  return z.strictObject({
+    facts: z
+      .array(
+        z.strictObject({
+          message: z.int().min(1).max(messages),
+          subject: z.preprocess(composed, typeof subjects === 'string' ? SAYING_TEXTS.name : known(subjects)),
+          predicate: declared,
+          object: SAYING_TEXTS.object,
+          confidence: z.number().min(0).max(1),
+          from: time,
+          to: time,
+        }),
+      )
+      .max(SAYINGS_MAX),
+  });
+}
+
+/** Beyond it no name has 512 characters once it is composed: four become one at most. To compose it may take for ever. */
+const COMPOSED_MAX = 2_048;
+
+/** A name that is taken from a message has the letters of that, in whatever form: it means who is called so. */
+function composed(name: unknown): unknown {
+  return typeof name === 'string' && name.length <= COMPOSED_MAX ? name.normalize('NFC') : name;
+}
+
+/** What an answer says, each claim once; or what is wrong with it, without subjects and objects. */
+export function readAnswer(
+  answer: Json,
+  form: AnswerForm,
+  messages: readonly DatedMessage[],
+  terms: CheckedTerms,
+): { readonly claims: readonly ExtractedClaim[] } | { readonly wrong: string } {
+  try {
+    const value = typeof answer === 'string' ? parseStrict(withoutFence(answer)) : answer;
+    const parsed = form.safeParse(value, { error: issueWords });
+    if (!parsed.success) return { wrong: issueText(parsed.error) };
+    const claims = parsed.data.facts.map((fact, n) => claimOf(fact, `/facts/${n}`, messages, terms));
+    return { claims: [...new Map(claims.map((claim) => [identityOf(claim), claim])).values()] };
+  } catch (error) {
+    if (error instanceof Wrong) return { wrong: error.message };
+    if (isAssizeError(error)) return { wrong: `it is not JSON that can be read: ${error.message.replace(/\.$/, '')}` };
+    throw error;
+  }
+}
+
+class Wrong extends Error {}
+
+/** Of two fenced texts one may be what a message wanted to be answered, and nothing says which. */
+function withoutFence(answer: string): string {
+  if ((answer.match(/^```/gm)?.length ?? 0) > 2) throw new Wrong('it has more than one fenced text');
+  return unfenced(answer);
+}
+
+function claimOf(
+  { message, subject, predicate, object, confidence, from, to }: Fact,
+  at: string,
+  messages: readonly DatedMessage[],
+  { subjects, confidenceMax }: CheckedTerms,
+): ExtractedClaim {
+  const { id, author, at: written } = messages[message - 1] as DatedMessage;
+  if (subjects === 'author' && subject !== author)
+    throw new Wrong(`${at}/subject: nothing may be said but of the author of the message, by just that name`);
+  const begins = instantOf(from ?? undefined, `${at}/from`) ?? written;
+  const ends = instantOf(to ?? undefined, `${at}/to`);
+  if (ends !== undefined && ends <= begins)
+    throw new Wrong(
+      from == null
+        ? `${at}/to: it ends before the message was written; say with from since when it was so`
+        : `${at}/to: it ends when it begins, or before`,
+    );
+  const valid = { from: begins, ...(ends !== undefined && { to: ends }) };
+  return { subject, predicate, object, confidence: Math.min(confidence, confidenceMax), valid, source: id };
+}
+
+/** A day is its beginning, in UTC. */
+function instantOf(text: string | undefined, at: string): Instant | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  } catch (error) {
+    if (isAssizeError(error)) throw new Wrong(`${at}: ${error.message.replace(/\.$/, '')}`);
+    throw error;
+  }
+}
+
+/** How sure a model is makes no other claim. */
+function identityOf({ subject, predicate, object, valid, source }: ExtractedClaim): string {
+  return JSON.stringify([subject, predicate, object, valid.from, valid.to, source]);
+}
+
+/** A name that a model made up may be of any length. */
+function shown(input: unknown): string {
+  return JSON.stringify(String(input).slice(0, 64));
+}

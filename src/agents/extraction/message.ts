@@ -1,0 +1,50 @@
+import { form, requireForm } from '#base';
+import { type Instant, isInstant } from '#canon';
+import { SAYING_TEXTS } from '#kernel';
+import { ExtractionError } from './errors.ts';
+
+/** Something that somebody wrote. All of it is data, whatever it says. */
+export interface Message {
+  /** The caller's own name of it, and the source of what is said because of it: 1 to 512 characters, of one message alone. */
+  readonly id: string;
+  /** As the caller knows them: 1 to 512 characters, in Unicode's composed form. */
+  readonly author: string;
+  readonly text: string;
+  /** When it was written; what it says is so from then on, unless it says otherwise. Default: the reference. */
+  readonly at?: Instant;
+}
+
+/** A message with a time, which dates in it are relative to. */
+export type DatedMessage = Message & { readonly at: Instant };
+
+const MESSAGES = form.list(
+  form.members({ id: form.text, author: form.text, text: form.text, at: form.optional(form.text) }),
+);
+
+/** @throws ExtractionError `bad_messages`; ArgumentError `bad_argument` */
+export function checkedMessages(messages: readonly Message[], reference: Instant | undefined): DatedMessage[] {
+  requireForm(MESSAGES, messages, 'messages');
+  if (messages.length === 0) throw bad(0, 'there is none; give one at least');
+  const known = new Set<string>();
+  return messages.map(({ id, author, text, at = reference }, index) => {
+    if (!SAYING_TEXTS.source.safeParse(id).success)
+      throw bad(index, 'its id can’t be a source; give 1 to 512 characters');
+    if (known.has(id)) throw bad(index, 'one before it has the same id; give each its own');
+    known.add(id);
+    if (!SAYING_TEXTS.name.safeParse(author).success)
+      throw bad(index, 'its author can’t be a name; give 1 to 512 characters in Unicode’s composed form (NFC)');
+    if (!text.isWellFormed()) throw bad(index, 'its text has half of a surrogate pair');
+    if (!isInstant(at))
+      throw bad(
+        index,
+        'it has no time; give it an instant such as 2026-03-23T09:00:00.000000Z, or a reference for all',
+      );
+    return { id, author, text, at };
+  });
+}
+
+function bad(index: number, what: string): ExtractionError {
+  return new ExtractionError('bad_messages', `Message ${index + 1} can’t be read: ${what}.`, {
+    evidence: { message: index },
+  });
+}

@@ -1,0 +1,48 @@
+import { form, requireForm } from '#base';
+import { CanonError } from '../json/canon-error.ts';
+import { KeyError, signBytes, verifyBytes } from './ed25519.ts';
+
+/** What a signature is for. A signature for one purpose says nothing for another. */
+export type Purpose = 'entry' | 'writ' | 'checkpoint' | 'approval';
+
+/** Formats for ever: a new rule for what is signed is a new version beside these. */
+const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
+  ['entry', 'assize/entry/v1\n'],
+  ['writ', 'assize/writ/v1\n'],
+  ['checkpoint', 'assize/checkpoint/v1\n'],
+  ['approval', 'assize/approval/v1\n'],
+]);
+
+/**
+ * The Ed25519 signature over `assize/<purpose>/v1\n` and the text, 128 lower-case hex digits. The same call gives the same
+ * signature.
+ * @throws KeyError `bad_private_key`, `bad_purpose`; CanonError `lone_surrogate` for a text that has no UTF-8;
+ * ArgumentError `bad_argument`
+ */
+export function signText(purpose: Purpose, text: string, privateKey: string): string {
+  requireForm(form.text, text, 'text');
+  if (!text.isWellFormed()) {
+    throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.');
+  }
+  return signBytes(signedBytes(purpose, text), privateKey);
+}
+
+/**
+ * True when the signature was made over that text, for that purpose, with that key. Text, signature and key may come from
+ * anywhere: whatever is wrong with them the answer is false, never an error. The rule is in `ed25519-rule.ts`.
+ * @throws KeyError `bad_purpose`, which is a mistake of the caller.
+ */
+export function verifyText(purpose: Purpose, text: string, signature: string, publicKey: string): boolean {
+  // A mistake in the purpose is one, whatever the text is.
+  const bytes = signedBytes(purpose, typeof text === 'string' ? text : '');
+  // Half a pair would be encoded as U+FFFD, and the signature of another text would be valid.
+  return typeof text === 'string' && text.isWellFormed() && verifyBytes(bytes, signature, publicKey);
+}
+
+function signedBytes(purpose: Purpose, text: string): Buffer {
+  const prefix = PREFIXES.get(purpose);
+  if (prefix === undefined) {
+    throw new KeyError('bad_purpose', `A signature is for one of: ${[...PREFIXES.keys()].join(', ')}.`);
+  }
+  return Buffer.from(prefix + text);
+}

@@ -1,0 +1,59 @@
+import type { Json } from '#base';
+import { CanonError } from './canon-error.ts';
+import { canonicalize } from './canonicalize.ts';
+import { type CanonLimits, completeLimits } from './limits.ts';
+import { hasNoSurrogateEscape, isOrderly } from './orderly.ts';
+import { parseStrict } from './parse-strict.ts';
+
+/**
+ * The value of a stored text, which must be its own canonical text.
+ * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`, whatever else is wrong with it: the
+ * cause tells when it cannot be read or written at all, the evidence has the first place where the two texts part.
+ */
+export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Json {
+  const settings = completeLimits(limits);
+  if (typeof text !== 'string') throw notCanonical('', '');
+  return parseFast(text, settings) ?? parseByDefinition(text, settings);
+}
+
+/** The value when the text is certainly canonical, otherwise undefined. */
+function parseFast(text: string, limits: CanonLimits): Json | undefined {
+  if (text.length * 3 > limits.bytesMax && Buffer.byteLength(text) > limits.bytesMax) return undefined;
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    // The reader, which comes next, says what is wrong, and where.
+    return undefined;
+  }
+  return isCanonical(value, text, limits) ? value : undefined;
+}
+
+function parseByDefinition(text: string, limits: CanonLimits): Json {
+  let value: Json;
+  let again: string;
+  try {
+    // Not `JSON.parse`, which cannot be trusted with names that have escapes (see `parse-strict.ts`).
+    value = parseStrict(text, limits);
+    again = canonicalize(value, limits);
+  } catch (cause) {
+    throw notCanonical(text, '', cause);
+  }
+  if (again !== text) throw notCanonical(text, again);
+  return value;
+}
+
+/** True only when the text is canonical and says this value; false also when this way cannot tell. */
+function isCanonical(value: Json, text: string, limits: CanonLimits): boolean {
+  // The depth before the writing, for which the stack could be too short.
+  return isOrderly(value, limits) && hasNoSurrogateEscape(text) && JSON.stringify(value) === text;
+}
+
+function notCanonical(text: string, again: string, cause?: unknown): CanonError {
+  let offset = 0;
+  while (offset < again.length && again[offset] === text[offset]) offset += 1;
+  return new CanonError('not_canonical', '', 'The text is not the canonical text of what it says.', {
+    evidence: { offset },
+    cause,
+  });
+}

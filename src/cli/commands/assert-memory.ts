@@ -1,0 +1,131 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Writ } from '#authority';
+import { BELIEVE_ACTION, type Domain, SAYING_TEXTS } from '#kernel';
+import type { CommitPayload } from '#ledger';
+import { readRow } from '#ledger';
+import type { Ruling, WritChain } from '#runtime';
+import type { Store } from '#stores';
+import { CliError } from '../errors.ts';
+import { anchorsOption, domainOption, type OpeningOptions } from '../files/options.ts';
+import { momentaryWrits } from '../input/ephemeral-writ.ts';
+import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { readWritFile } from '../input/writ-file.ts';
+import { headOf, shortId } from '../store/entries.ts';
+import type { Session, SharedOptions } from '../store/session.ts';
+import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
+
+/** Where something is said, and by whose authority. */
+export interface BelievingOptions extends SharedOptions, OpeningOptions {
+  readonly space: string;
+  readonly writ?: string;
+  readonly key?: string;
+  readonly principal: string;
+}
+
+export const spaceOption: Option = new Option(
+  '--space <name>',
+  'where it is remembered; nothing is compared across spaces',
+)
+  .argParser(sayableName)
+  .makeOptionMandatory();
+
+export function withAuthority(command: Command): Command {
+  return command
+    .addOption(spaceOption)
+    .addOption(
+      new Option('--writ <file>', `a writ for ${BELIEVE_ACTION} on memory:SPACE:SUBJECT:PREDICATE`).conflicts('key'),
+    )
+    .option('--key <file>', 'or the private key of one of the store’s anchors: a writ is made for just this')
+    .option('--principal <who>', 'with --key: who says it', 'operator')
+    .addOption(domainOption)
+    .addOption(anchorsOption);
+}
+
+/** A name of a space, subject, predicate or source, as it is typed. */
+export function sayableName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  const { error } = SAYING_TEXTS.name.safeParse(text);
+  if (error !== undefined)
+    throw new InvalidArgumentError(`It is no name that can be said: ${error.issues[0]?.message}.`);
+  return text;
+}
+
+/** @throws CliError naming those that there are */
+export function requirePredicate({ name, memory }: Domain, predicate: string): void {
+  const declared = memory?.predicates ?? {};
+  if (Object.hasOwn(declared, predicate)) return;
+  const known = Object.keys(declared).sort().join(', ');
+  const there = memory === undefined ? 'it has no memory' : `it declares ${known === '' ? 'none' : known}`;
+  throw new CliError(
+    'bad_input',
+    `The domain ${name} declares no predicate ${JSON.stringify(predicate)} in its memory; ${there}.`,
+  );
+}
+
+/** What a proposal is made under. */
+export interface Authority {
+  /** The writ that was given, or one that holds for the next minutes. */
+  readonly writ: () => Writ | WritChain;
+}
+
+/** Reads what is given before a store is opened. `scope`: what a writ that is made covers. @throws CliError */
+export function authorityIn(
+  { storeUrl }: Session,
+  { writ, key: file, anchors, principal }: BelievingOptions,
+): (store: Store, trajectoryId: string, scope: string) => Promise<Authority> {
+  if (writ !== undefined) {
+    const given = readWritFile(writ);
+    return async () => ({ writ: () => given });
+  }
+  if (file === undefined)
+    throw new CliError('usage', 'Say by whose authority: with --writ FILE, or with --key FILE of an anchor.');
+  const key = readPrivateKey(file);
+  requireAnchor(storeUrl, anchors, key, 'says what is believed without --writ');
+  return async (store, trajectoryId, scope) => {
+    const what = { action: BELIEVE_ACTION, scopes: [scope], principal };
+    return { writ: momentaryWrits(await headOf(store, trajectoryId), what, key) };
+  };
+}
+
+/** What a commit changed of beliefs. */
+export interface Changed {
+  /** Versions of facts that are believed from then on. */
+  readonly believed: number;
+  /** Versions that are not believed any more. */
+  readonly closed: number;
+  /** Contradictions that something lost. */
+  readonly lost: number;
+}
+
+export function changedBy(ruling: Extract<Ruling, { ruling: 'committed' }>): Changed {
+  const { beliefs } = (readRow(ruling.entry).payload as CommitPayload).delta;
+  const rows = beliefs.flatMap(({ insert }) => insert);
+  const lost = rows.filter(({ row_kind }) => row_kind === 'audit').length;
+  const closed = beliefs.reduce((sum, { close }) => sum + close.length, 0);
+  return { believed: rows.length - lost, closed, lost };
+}
+
+/** What became of what was said, for programs. */
+export function describedRuling(ruling: Ruling): object {
+  if (ruling.ruling === 'frozen') return { ruling: 'frozen', by: ruling.by, detail: ruling.detail };
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') return { ...place, ...changedBy(ruling) };
+  const { reason, detail } = ruling;
+  return { ...place, reason, detail, ...(ruling.ruling === 'escalated' && { channel: ruling.channel }) };
+}
+
+export function rulingLine(ruling: Ruling): Printable {
+  if (ruling.ruling === 'frozen') return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`;
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
+  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}: ${changedText(changedBy(ruling))}`;
+  const { detail, reason } = ruling;
+  if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${detail} (${reason})`;
+  return line`${yellow('waits')} for ${ruling.channel} ${place}: ${detail}; assize pending shows it`;
+}
+
+function changedText({ believed, closed, lost }: Changed): string {
+  if (believed + closed + lost === 0) return 'nothing is changed';
+  return [`${believed} believed`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(', ');
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { Trajectory } from '#runtime';
+import { MemoryStore, type Store } from '#stores';
+import { clinic } from '../../../../tests/support/clinic.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { type SayOnce, sayingOnce } from './assert-once.ts';
+
+// Who says the same at the same time, in another process, puts nothing up twice.
+
+const WARD = 'ward';
+
+/** Two processes, of which neither has heard of what the other one says. */
+async function two(nonces: readonly [string, string], storeKey = new Uint8Array(32)) {
+  const store: Store = new MemoryStore();
+  await store.claimKey(storeKey);
+  const first = runtimeOver(store, [clinic]);
+  await first.create(clinic, { trajectoryId: 't' });
+  const opened = await Promise.all([first, runtimeOver(store, [clinic])].map((each) => each.open('t')));
+  const said = { subject: 'p7', predicate: 'diagnosis', object: 'flu', source: '0' };
+  const ward = (trajectory: Trajectory, nonce: string) =>
+    trajectory.memory({ space: WARD, writ: writFor('n', { nonce }) });
+  await ward(opened[0]!, 'first').assert(said);
+  const once = (trajectory: Trajectory, nonce: string): Promise<SayOnce> => {
+    const memory = ward(trajectory, nonce);
+    const waits = async () => trajectory.pending().length > 0;
+    return sayingOnce(store, trajectory, (claims, options) => memory.assertMany(claims, options), waits);
+  };
+  const [one, other] = await Promise.all(opened.map((each, n) => once(each, nonces[n]!)));
+  return { one: one!, other: other!, trajectories: opened as [Trajectory, Trajectory], again: once };
+}
+
+const CLAIMS = new Map([['a', { subject: 'p7', predicate: 'diagnosis', object: 'cold', source: '1' }]]);
+
+test('under the same writ both get the same ruling', async () => {
+  const { one, other, trajectories } = await two(['same', 'same']);
+  const [first, second] = await Promise.all([one(CLAIMS, 1), other(CLAIMS, 1)]);
+  expect(first).toMatchObject({ ruling: 'escalated' });
+  expect(second).toEqual(first);
+  expect(trajectories[1].pending()).toHaveLength(1);
+});
+
+test('under another writ who comes second is told that it waits', async () => {
+  const { one, other, trajectories } = await two(['one', 'other']);
+  const rulings = await Promise.all([one(CLAIMS, 1), other(CLAIMS, 1)]);
+  expect(rulings.filter((ruling) => ruling !== undefined)).toMatchObject([{ ruling: 'escalated' }]);
+  for (const trajectory of trajectories) expect(trajectory.pending()).toHaveLength(1);
+});
+
+test.each([
+  ['the same', 'same'],
+  ['another', 'other'],
+])('what was decided before is put up anew under %s writ, and so is what another line says', async (_, nonce) => {
+  const { one, trajectories, again } = await two(['same', nonce]);
+  const first = await one(CLAIMS, 1);
+  if (first?.ruling !== 'escalated') throw new Error(first?.ruling);
+  await trajectories[0].reject(first.pending, { principal: 'dr house', method: 'test', reason: 'ask again' });
+  const later = await again(trajectories[0], nonce);
+  const second = await later(CLAIMS, 1);
+  expect(second).toMatchObject({ ruling: 'escalated' });
+  expect(second).not.toEqual(first);
+  expect(await later(CLAIMS, 2)).not.toEqual(second);
+});
+
+test('no key tells what was said to who lacks that of the store', async () => {
+  const keyUnder = async (byte: number): Promise<string> => {
+    const { one, trajectories } = await two(['same', 'same'], new Uint8Array(32).fill(byte));
+    await one(CLAIMS, 1);
+    return trajectories[0].pending()[0]!.payload.proposal.key_hash as string;
+  };
+  expect(await keyUnder(1)).toBe(await keyUnder(1));
+  expect(await keyUnder(1)).not.toBe(await keyUnder(2));
+});

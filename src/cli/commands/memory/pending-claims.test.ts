@@ -1,0 +1,91 @@
+import { expect, test, vi } from 'vitest';
+import { MemoryStore, type Store } from '#stores';
+import { clinic } from '../../../../tests/support/clinic.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { type SaidClaim, waitingByName } from './pending-claims.ts';
+
+// What waits is looked at before each batch of an import: each look costs what is new, not what waits.
+
+const nameOf = ({ subject, object }: SaidClaim): string => `${subject} ${object}`;
+
+/** The same store, and how often something of it was asked for by its hash. */
+function counted(store: Store): { readonly store: Store; readonly reads: () => number } {
+  let reads = 0;
+  const get = (_: Store, name: string | symbol): unknown => {
+    const member: unknown = Reflect.get(store, name);
+    if (typeof member !== 'function') return member;
+    if (name === 'blob' || name === 'resolve') reads += 1;
+    return member.bind(store);
+  };
+  const readsSince = (): number => {
+    const since = reads;
+    reads = 0;
+    return since;
+  };
+  return { store: new Proxy(store, { get }), reads: readsSince };
+}
+
+async function opened() {
+  const below: Store = new MemoryStore();
+  const trajectory = await runtimeOver(below, [clinic]).create(clinic, { trajectoryId: 't' });
+  const memory = trajectory.memory({ space: 'ward', writ: writFor('n') });
+  const { store, reads } = counted(below);
+  /** Says what waits, as what is believed of each is something else. */
+  const putUp = async (...subjects: string[]): Promise<void> => {
+    await memory.assertMany(
+      subjects.map((subject) => ({ subject, predicate: 'diagnosis', object: 'flu', source: '0' })),
+    );
+    const objects = subjects.map((subject) => ({ subject, predicate: 'diagnosis', object: 'cold', source: '1' }));
+    expect(await memory.assertMany(objects)).toMatchObject({ ruling: 'escalated' });
+  };
+  return { below, trajectory, putUp, reads, look: waitingByName(store, trajectory, nameOf) };
+}
+
+test('what was put up is read once, and what is looked at then is what one finds who looks for the first time', async () => {
+  const { below, trajectory, putUp, reads, look } = await opened();
+  const cost: number[] = [];
+  for (let n = 0; n < 12; n++) {
+    await putUp(`p${n}`, `q${n}`);
+    if (n % 4 === 3) {
+      const { id } = trajectory.pending()[1]!;
+      await trajectory.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
+    }
+    expect([...(await look())]).toEqual([...(await waitingByName(below, trajectory, nameOf)())]);
+    cost.push(reads());
+  }
+  expect((await look()).size).toBe(2 * (12 - 3));
+  expect(reads()).toBe(0);
+  expect(cost[0]).toBeGreaterThan(0);
+  expect(cost).toEqual(Array(12).fill(cost[0]));
+});
+
+test('of what waits a copy is made once, however often it is looked at and whatever else waits beside it', async () => {
+  const { trajectory, putUp, look } = await opened();
+  const copies = vi.spyOn(globalThis, 'structuredClone');
+  const made: number[] = [];
+  for (let n = 0; n < 12; n++) {
+    await putUp(`p${n}`);
+    copies.mockClear();
+    expect((await look()).size).toBe(n + 1);
+    expect(trajectory.pending().map(({ id }) => id)).toHaveLength(n + 1);
+    made.push(copies.mock.calls.length);
+  }
+  expect(made).toEqual(Array(12).fill(1));
+  copies.mockClear();
+  const all = trajectory.pending();
+  expect(copies).not.toHaveBeenCalled();
+  expect(all.map(({ payload }) => payload)).toEqual(all.map(({ payload }) => payload));
+  expect(copies).toHaveBeenCalledTimes(12);
+  copies.mockRestore();
+});
+
+test('what is decided is named no more, and named again where it is put up again', async () => {
+  const { trajectory, putUp, look } = await opened();
+  await putUp('p0', 'p1');
+  const { id } = trajectory.pending()[0]!;
+  expect([...(await look()).values()].map(({ pending }) => pending)).toEqual([id, id]);
+  await trajectory.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
+  expect(await look()).toEqual(new Map());
+  await putUp('p0');
+  expect([...(await look()).keys()]).toEqual(['p0 cold']);
+});

@@ -1,0 +1,190 @@
+import { isAssizeError } from '#base';
+import { isLeft } from '#effects';
+import { type EntryRow, effectWaitingIn, readRow } from '#ledger';
+import type { EffectTransaction, Ruling, Trajectory } from '#runtime';
+import type { Store } from '#stores';
+import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import type { OpeningOptions } from '../files/options.ts';
+import { hasEnded } from '../render/effects-text.ts';
+import { anchorsPath } from '../store/anchors.ts';
+import { findEntry, readable, shortId } from '../store/entries.ts';
+import { openAssize, readingAssize } from '../store/runtime.ts';
+import type { Session, SharedOptions } from '../store/session.ts';
+import { loadTools, sayingWaits, untilStopped, whenFree } from '../store/tools.ts';
+import { counted } from '../terminal/counted.ts';
+import { Interrupted } from '../terminal/interrupt.ts';
+import type { Output } from '../terminal/output.ts';
+import { green, line, red, yellow } from '../terminal/printable.ts';
+
+/** How a counselor who types at a terminal was identified: by whoever let them at it. */
+export const METHOD = 'cli';
+
+/** What both ways to resolve have. */
+export interface ResolvingOptions extends SharedOptions, OpeningOptions {
+  readonly as: string;
+  readonly digest?: string;
+  /** Where what waits may use tools. */
+  readonly tools?: readonly string[];
+  readonly wait?: number;
+}
+
+/** Finds what is pending, asks `check`, lets `resolve` do its part on the open trajectory, and says what became of it. */
+export function resolvePending(
+  session: Session,
+  options: ResolvingOptions,
+  prefix: string,
+  wanted: readonly Ruling['ruling'][],
+  resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }) => Promise<Ruling>,
+  check: () => void = () => undefined,
+): Promise<ExitCode> {
+  return session.withStore('existing', async (store) => {
+    const pending = await pendingEntry(store, prefix);
+    check();
+    const { wait = 0 } = options;
+    const tools = await loadTools(options.tools ?? []);
+    const assize = await openAssize(sayingWaits(store, wait), session.storeUrl, options, tools);
+    const { interruption } = session;
+    const ruling = await untilStopped(assize, tools, interruption, async () => {
+      const trajectory = await assize.open(pending.trajectory_id);
+      if (tools.length > 0) {
+        // Who approves carries out what was held.
+        await whenFree(interruption, wait, (signal) => assize.recoverEffects(signal));
+        interruption.throwIfAborted();
+      }
+      const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
+      // What was held is carried out before this returns.
+      await assize.close();
+      return ruling;
+    }).catch((error: unknown) => {
+      if (error instanceof Interrupted)
+        throw new Interrupted(
+          error.signal,
+          true,
+          `nothing was decided about ${shortId(pending.id)}, which still waits`,
+        );
+      throw withAnchors(error, session.storeUrl, options.anchors);
+    });
+    const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
+    if (interruption.aborted && ruling.ruling === 'committed' && done !== undefined && !hasEnded(done.phase)) {
+      const { signal }: Interrupted = interruption.reason;
+      throw new Interrupted(signal, true, committedUntil(ruling.entry, done));
+    }
+    say(session, pending, ruling, done);
+    // What expired is rejected, whatever the counselor wanted.
+    return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done.phase)) ? EXIT.ok : EXIT.negative;
+  });
+}
+
+/** What was approved stands, however far its effects have come. */
+function committedUntil({ id }: EntryRow, { epoch }: EffectTransaction): string {
+  return `it is committed as ${shortId(id)}, and transaction ${epoch} has not ended; assize effects recover goes on`;
+}
+
+/** What came of what a commit has named; undefined where that is nothing. */
+async function effectsOf(store: Store, commitId: string): Promise<EffectTransaction | undefined> {
+  const row = await store.resolve(commitId);
+  const payload = row === undefined ? undefined : readRow(row).payload;
+  const [effect] = payload?.kind === 'commit' ? payload.delta.effects : [];
+  const place = effect && (await store.effectKey(effect.id));
+  if (place === undefined) return undefined;
+  const [transaction] = await readingAssize(store).effects({ epoch: place.epoch });
+  return transaction;
+}
+
+async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
+  const row = await findEntry(store, prefix);
+  const payload = readable(row)?.payload;
+  const effect = payload === undefined ? undefined : effectWaitingIn(payload);
+  if (effect !== undefined) {
+    const { epoch, n, tool } = effect;
+    throw new CliError(
+      'usage',
+      `${shortId(row.id)} is what ${tool} did, and nobody approves or rejects that; say what became of it: assize effects resolve ${epoch} ${n} --as DECISION --by WHO --evidence TEXT.`,
+    );
+  }
+  if (row.kind === 'pending_approval') return row;
+  throw new CliError(
+    'usage',
+    `The entry ${shortId(row.id)} is a ${row.kind}, nothing that waits; assize pending lists what does.`,
+  );
+}
+
+/** The runtime can't know where its anchors were read from. */
+function withAnchors(error: unknown, storeUrl: string, file: string | undefined): unknown {
+  if (!isAssizeError(error, 'bad_writ') || error.evidence['code'] !== 'unknown_anchor') return error;
+  return new CliError(
+    'usage',
+    `The writ that this was proposed under is by the root ${error.evidence['issuer']}, which is not in ${file ?? anchorsPath(storeUrl)}; add that key if it is to be trusted, or name another file with --anchors FILE.`,
+    { cause: error },
+  );
+}
+
+/** People may type the first digits of a digest; the runtime wants the whole, and refuses another one. */
+function digestOf(row: EntryRow, typed: string | undefined): { digest?: string } {
+  if (typed === undefined) return {};
+  const payload = readable(row)?.payload;
+  const whole = payload?.kind === 'pending_approval' ? payload.digest : '';
+  return { digest: typed.length >= 8 && whole.startsWith(typed.toLowerCase()) ? whole : typed };
+}
+
+function say({ json, out }: Session, pending: EntryRow, ruling: Ruling, done: EffectTransaction | undefined): void {
+  if (ruling.ruling === 'frozen') throw new CliError('usage', ruling.detail);
+  const { id, seq, trajectory_id } = ruling.entry;
+  const why =
+    ruling.ruling === 'rejected'
+      ? { reason: ruling.reason, detail: ruling.detail }
+      : ruling.ruling === 'escalated'
+        ? { approvals: ruling.approvals, approved_by: ruling.approvedBy }
+        : {};
+  if (json)
+    out.document({
+      ruling: ruling.ruling,
+      resolves: pending.id,
+      trajectory_id,
+      seq,
+      entry_id: id,
+      ...why,
+      ...described(done),
+    });
+  else if (ruling.ruling === 'committed') {
+    out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}`);
+    if (done !== undefined) sayEffects(out, done);
+  } else if (ruling.ruling === 'escalated') sayStep(out, ruling);
+  else out.line(line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${ruling.detail}`);
+}
+
+/** It was approved, and others have to approve it too. */
+function sayStep(
+  out: Output,
+  { entry, approvals = 1, approvedBy = [] }: Extract<Ruling, { ruling: 'escalated' }>,
+): void {
+  const { id, seq, trajectory_id } = entry;
+  out.line(
+    line`${green('approved')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${approvedBy.length} of ${approvals}`,
+  );
+  out.line(line`It is not done yet. Somebody else approves it with assize approve ${shortId(id)} --as WHO.`);
+}
+
+/** As `assize effects list --json` has them. */
+function described(done: EffectTransaction | undefined): object {
+  if (done === undefined) return {};
+  const effects = done.effects.map(({ n, tool, key, phase }) => ({
+    n,
+    tool,
+    key,
+    phase,
+    waits_for_person: isLeft(phase),
+  }));
+  return { transaction: { epoch: done.epoch, phase: done.phase, effects } };
+}
+
+function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
+  for (const { tool, phase: is } of effects)
+    out.line(isLeft(is) ? line`${tool} is ${yellow(is)}, and waits for a person.` : line`${tool} is ${is}.`);
+  const waiting = effects.filter((effect) => isLeft(effect.phase)).length;
+  if (waiting > 0) {
+    const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'waits' : 'wait'} for a person.`;
+    out.line(line`${what} Look with assize effects list ${trajectoryId}.`);
+  } else if (!hasEnded(phase))
+    out.line(line`Transaction ${epoch} has not ended: it goes on with assize effects recover.`);
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { isAssizeError, type Json } from '#base';
+import { type CanonLimits, parseStrict, toPointer, WORLD_LIMITS } from '#canon';
+import { CliError } from '../errors.ts';
+import { unreadable } from './file-faults.ts';
+
+/** A line is part of one entry's payload later, under more levels: so it may be no larger, and less deep. */
+const LINE_LIMITS: Partial<CanonLimits> = { depthMax: 48 };
+
+const NEWLINE = 0x0a;
+
+/** The JSON value of a whole file; 0 is standard input. @throws CliError */
+export function readJson(path: string | 0, place: string = String(path)): Json {
+  return parsed(readBytes(path, place), place, WORLD_LIMITS);
+}
+
+/** The text of a whole file. @throws CliError */
+export function readText(path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path));
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new CliError('bad_input', `${path} is no text in UTF-8.`, { cause });
+  }
+}
+
+/** Each line of a JSON Lines file, as the schema makes it. @throws CliError with the line's number */
+export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
+  return linesOf(readBytes(path)).map((line, index) => {
+    const place = `${path}, line ${index + 1}`;
+    return checked(parsed(line, place, LINE_LIMITS), schema, place);
+  });
+}
+
+/** A JSON Lines file that was read whole, of which each line is parsed when it is asked for. */
+export interface LinesFile<T> {
+  /** SHA-256 of its bytes. */
+  readonly hash: string;
+  readonly length: number;
+  /** The line with this number, from 1, as the schema makes it. @throws CliError with the line's number */
+  readonly line: (number: number) => T;
+  /** What the line is called in messages. */
+  readonly at: (number: number) => string;
+}
+
+/** 0 is standard input. @throws CliError */
+export function openLines<T>(path: string | 0, schema: z.ZodType<T>, place: string = String(path)): LinesFile<T> {
+  const bytes = readBytes(path, place);
+  const lines = linesOf(bytes);
+  const at = (number: number): string => `${place}, line ${number}`;
+  return {
+    hash: createHash('sha256').update(bytes).digest('hex'),
+    length: lines.length,
+    line: (number) => checked(parsed(lines[number - 1] as Buffer, at(number), LINE_LIMITS), schema, at(number)),
+    at,
+  };
+}
+
+/** The value as the schema makes it. @throws CliError with the place inside the value */
+export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const { issues } = result.error;
+  // What is misspelled goes before what is missing because of it.
+  const issue = (issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]) as z.core.$ZodIssue;
+  const more = issues.length - 1;
+  const pointer = toPointer(issue.path.map(String));
+  throw new CliError(
+    'bad_input',
+    `${place}${pointer === '' ? '' : `, ${pointer}`}: ${issue.message}${more === 0 ? '' : ` (and ${more} more)`}.`,
+    { evidence: { pointer, issues: issues.length } },
+  );
+}
+
+function readBytes(path: string | 0, place: string | 0 = path): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw unreadable(String(place), cause);
+  }
+}
+
+function parsed(bytes: Uint8Array, place: string, limits: Partial<CanonLimits>): Json {
+  try {
+    return parseStrict(bytes, limits);
+  } catch (cause) {
+    if (!isAssizeError(cause)) throw cause;
+    const { line = 1, column } = cause.evidence as { line?: number; column?: number };
+    const spot = column === undefined ? '' : ` at ${line > 1 ? `line ${line}, ` : ''}column ${column}`;
+    const what = cause.code === 'syntax' ? 'is not JSON' : "can't be taken";
+    throw new CliError('bad_input', `${place} ${what}${spot}: ${cause.message}`, { cause });
+  }
+}
+
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, start);
+    lines.push(bytes.subarray(start, end === -1 ? bytes.length : end));
+    start = end === -1 ? bytes.length : end + 1;
+  }
+  return lines;
+}
+
+/** The first so many lines, at least one, as what a sentence is about. */
+export function linesTo(last: number): string {
+  return last === 1 ? 'Line 1 was' : `Lines 1 to ${last} were`;
+}

@@ -1,0 +1,14 @@
+/** Whether a package that Assize does not depend on can be imported from here. */
+export function isInstalled(specifier: string): boolean {
+  try {
+    import.meta.resolve(specifier);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Imports a package that may be absent; `isInstalled` says beforehand whether the import can succeed. */
+export async function importInstalled<Module>(specifier: string): Promise<Module> {
+  return (await import(specifier)) as Module;
+}

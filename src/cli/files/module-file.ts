@@ -1,0 +1,42 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isAssizeError, thrownOf } from '#base';
+import { CliError } from '../errors.ts';
+
+export function isFile(path: string): boolean {
+  return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;
+}
+
+type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model';
+
+/** The module of a file. `instead`: what else could be named. @throws CliError */
+export async function importModule(file: string, what: ModuleSort, instead: string): Promise<object> {
+  const path = resolve(file);
+  if (!isFile(path)) throw new CliError('unreadable_file', `There is no ${what} file ${path}; ${instead}.`);
+  return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
+    const cause = thrownOf(thrown);
+    throw new CliError('bad_input', `The ${what} file ${path} can't be loaded: ${whyOf(cause)}`, { cause });
+  })) as object;
+}
+
+/** What is found among the exports of a file, whose fault it is where they throw as they are looked at. @throws CliError; what is refused by name */
+export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
+  try {
+    return look();
+  } catch (thrown) {
+    const cause = thrownOf(thrown);
+    if (isAssizeError(cause)) throw cause;
+    const why = `What the ${what} file ${resolve(file)} exports can't be looked at: ${whyOf(cause)}`;
+    throw new CliError('bad_input', why, { cause });
+  }
+}
+
+/** Anything may be thrown, also what has no text. */
+export function whyOf(cause: unknown): string {
+  try {
+    return cause instanceof Error ? cause.message : String(cause);
+  } catch {
+    return 'what was thrown has no text';
+  }
+}

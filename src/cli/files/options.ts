@@ -1,0 +1,89 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT } from '../errors.ts';
+
+/** Where a store is when nobody says otherwise. */
+export const DEFAULT_STORE = 'sqlite:./assize.db';
+
+/** Adds what every command has. `ownStore`: of a command that works on a store of its own, whichever one others work on. */
+export function withSharedOptions(command: Command, ownStore?: string): Command {
+  const store = new Option(
+    '--store <url>',
+    'the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory:, which ends with the command',
+  ).default(ownStore ?? DEFAULT_STORE);
+  return withoutStore(command.addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store));
+}
+
+/** Adds what every command has that opens no store: none is to be named to it. */
+export function withoutStore(command: Command): Command {
+  return command
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', `\nExit codes: ${EXIT.ok} ok, ${EXIT.negative} a negative finding, ${EXIT.misuse} misuse.`);
+}
+
+export const domainOption: Option = new Option(
+  '--domain <file>',
+  'a module whose exports include domains, beside the shipped ones (repeatable)',
+)
+  .argParser((file: string, before: readonly string[]) => [...before, file])
+  .default([], 'none');
+
+export const anchorsOption: Option = new Option(
+  '--anchors <file>',
+  'a JSON list of the public keys whose root writs count (default: <store file>.anchors.json)',
+);
+
+export interface OpeningOptions {
+  readonly domain: readonly string[];
+  readonly anchors?: string;
+}
+
+/** An option that may be given more than once. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, `${description} (repeatable)`)
+    .argParser((text: string, before: readonly string[]) => [...before, text])
+    .default([], 'none');
+}
+
+export const toolsOption: Option = repeatable(
+  '--tools <file>',
+  'a module whose exports include the tools that are needed',
+);
+
+/** Seconds that a command waits for another process to end its work, by default and at most: 24 days, as a timer of more rings at once. */
+const WAIT = 5;
+const WAIT_MAX = 2_147_483;
+
+export const waitOption: Option = new Option('--wait <seconds>', 'for another process that has the effects at work')
+  .argParser(upTo(WAIT_MAX))
+  .default(WAIT);
+
+/** A whole number from 0. */
+export function count(text: string): number {
+  return whole(text, 0);
+}
+
+/** A whole number from 1. */
+export function positive(text: string): number {
+  return whole(text, 1);
+}
+
+/** A whole number from 1 to so many. */
+export function upTo(most: number): (text: string) => number {
+  return (text) => whole(text, 1, most);
+}
+
+function whole(text: string, least: number, most?: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least || value > (most ?? value)) {
+    const to = most === undefined ? '' : ` to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number from ${least}${to}, in digits.`);
+  }
+  return value;
+}
+
+/** A number from 0 to 1, in digits. */
+export function share(text: string): number {
+  const value = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && value <= 1) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
+}

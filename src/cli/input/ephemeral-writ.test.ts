@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { addMicros } from '#canon';
+import { ChainWriter, keysOf, rootMembers } from '../../../tests/support/ledger-rows.ts';
+import { momentaryWrit, momentaryWrits } from './ephemeral-writ.ts';
+
+const key = keysOf(51);
+const what = { action: 'assize.erase', scopes: ['erase:/a'], principal: 'ida' };
+
+test('covers just this in just that trajectory, for some minutes from the head on', () => {
+  const at = '2090-01-01T00:00:00.000000Z';
+  const chain = new ChainWriter('t');
+  chain.add('root', { ...rootMembers({}), at });
+  const writ = momentaryWrit(chain.head, what, key);
+  expect(writ).toMatchObject({
+    issuer: key.publicKey,
+    subject: 'ida',
+    trajectory: 't',
+    actions: ['assize.erase'],
+    scopes: ['erase:/a'],
+    not_before: at,
+    expires: addMicros(at, 300_000_000),
+    max_depth: 0,
+  });
+  expect(momentaryWrit(chain.head, what, key).nonce).not.toBe(writ.nonce);
+  const writs = momentaryWrits(chain.head, what, key);
+  expect(writs()).toBe(writs());
+});
+
+test('is what every command makes that acts by itself', () => {
+  const makers = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter((path) => readFileSync(join(import.meta.dirname, path), 'utf8').includes('issueWrit('));
+  expect(makers.sort()).toEqual(['commands/writ/issue.ts', 'demo.ts', 'momentary-writ.ts']);
+});

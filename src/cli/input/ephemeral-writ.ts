@@ -1,0 +1,52 @@
+import { issueWrit, type Writ } from '#authority';
+import { addMicros, type Instant, type KeyPair, maxInstant } from '#canon';
+import type { EntryRow } from '#ledger';
+import { systemClock } from '#oracle';
+import { readable } from '../store/entries.ts';
+import { newNonce } from './writ-terms.ts';
+
+/** Long enough to open a large trajectory. */
+const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
+
+/** What one call of the command does, and who does it. */
+export interface Momentary {
+  readonly action: string;
+  readonly scopes: readonly string[];
+  readonly principal: string;
+}
+
+/** Root writs for just one thing in the trajectory of `head`, by the private key of an anchor: one, or the next when that is half over. */
+export function momentaryWrits(head: EntryRow, what: Momentary, key: KeyPair): () => Writ {
+  const headAt = readable(head)?.payload.at;
+  let made: { readonly writ: Writ; readonly at: Instant } | undefined;
+  return () => {
+    const clock = systemClock.now();
+    // The ledger's time never goes back, wherever the clock stands.
+    const at = maxInstant(clock, headAt ?? clock);
+    if (made === undefined || at > addMicros(made.at, VALID_FOR_MICROS / 2))
+      made = { at, writ: writAt(at, head.trajectory_id, what, key) };
+    return made.writ;
+  };
+}
+
+/** As `momentaryWrits`, for what is done at once. */
+export function momentaryWrit(head: EntryRow, what: Momentary, key: KeyPair): Writ {
+  return momentaryWrits(head, what, key)();
+}
+
+function writAt(at: Instant, trajectory: string, { action, scopes, principal }: Momentary, key: KeyPair): Writ {
+  return issueWrit(
+    {
+      issuer: key.publicKey,
+      subject: principal,
+      trajectory,
+      actions: [action],
+      scopes: [...scopes],
+      not_before: at,
+      expires: addMicros(at, VALID_FOR_MICROS),
+      max_depth: 0,
+      nonce: newNonce(),
+    },
+    key.privateKey,
+  );
+}

@@ -1,0 +1,63 @@
+import { InvalidArgumentError } from 'commander';
+import { isAssizeError } from '#base';
+import { type Instant, parseInstant } from '#canon';
+import { OPEN_END, OPEN_START } from '#ledger';
+import { type Period, period } from '#memory';
+
+/** For the help of commands that take instants of facts. */
+export const INSTANT_HELP =
+  'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01, which is its beginning in UTC. A period ends before its end.';
+
+/** A whole instant, or the beginning of a day in UTC. @throws CanonError `bad_instant` */
+export function instantOf(text: string): Instant {
+  return parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+}
+
+/** The same, as it is typed. */
+export function instantOrDay(text: string): Instant {
+  try {
+    return instantOf(text);
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new InvalidArgumentError('It must be an instant such as 2026-03-01T09:00:00Z, or a day such as 2026-03-01.');
+  }
+}
+
+export function instantOrAny(text: string): Instant | 'any' {
+  return text === 'any' ? text : instantOrDay(text);
+}
+
+/** Where a period begins; `open` where it always has been so. */
+export function beginning(text: string): Instant {
+  return text === 'open' ? OPEN_START : instantOrDay(text);
+}
+
+/** Where a period ends; `open` where it has no end. */
+export function ending(text: string): Instant {
+  return text === 'open' ? OPEN_END : instantOrDay(text);
+}
+
+/** `FROM/TO`, each an instant, a day, or `open`. */
+export function periodOf(text: string): Period {
+  const [from, to, ...more] = text.split('/');
+  if (from === undefined || to === undefined || more.length > 0)
+    throw new InvalidArgumentError('It must be FROM/TO, such as 2026-03-01/2026-04-01; open where there is none.');
+  try {
+    return period(beginning(from), ending(to));
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new InvalidArgumentError(error.message);
+  }
+}
+
+/** `2026-03-01 to open`: as short as it can be said. */
+export function periodText(from: Instant, to: Instant): string {
+  return `${instantText(from)} to ${instantText(to)}`;
+}
+
+export function instantText(at: Instant): string {
+  if (at === OPEN_START || at === OPEN_END) return 'open';
+  return at.endsWith('T00:00:00.000000Z')
+    ? at.slice(0, 10)
+    : at.replace(/\.?0*Z$/, 'Z').replace(/T(\d\d:\d\d)Z$/, 'T$1:00Z');
+}

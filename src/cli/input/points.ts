@@ -1,0 +1,71 @@
+import { type Instant, parseInstant } from '#canon';
+import { checkRow, type EntryRow, type LedgerStore } from '#ledger';
+import { CliError } from '../errors.ts';
+import { entryAt, findEntry, headOf, isPrefix, shortId } from '../store/entries.ts';
+
+/** For the help of commands that take a point. */
+export const POINT_HELP =
+  'A point is TRAJECTORY (its last entry), TRAJECTORY@PLACE, or an entry’s id.\n' +
+  'A place is a seq, an id or the first 8 digits of one, or an instant such as 2026-03-26T16:00:00Z (the last entry by then).';
+
+/** Fewer digits than an id is named by. */
+const SEQ = /^\d{1,7}$/;
+/** A seq of so many digits that it could be an id as well: it is one where the trajectory is that long. */
+const LONG_SEQ = /^[1-9]\d{7,15}$/;
+
+/**
+ * The entry that a text names as a point: the last one of a trajectory, the one at `TRAJECTORY@PLACE`, or the one with that
+ * id. A trajectory of just that name comes first.
+ *
+ * @throws CliError
+ */
+export async function pointOf(store: LedgerStore, text: string): Promise<EntryRow> {
+  const head = await store.head(text);
+  if (head !== undefined) return head;
+  const at = text.lastIndexOf('@');
+  if (at > 0) return placeIn(store, text.slice(0, at), text.slice(at + 1));
+  return isPrefix(text) ? findEntry(store, text) : headOf(store, text);
+}
+
+/**
+ * The entry that a place names in a trajectory: a seq, an id or its first digits, or an instant.
+ *
+ * @throws CliError, CanonError `bad_instant`; LedgerFault for an entry that was read for its time and does not verify
+ */
+export async function placeIn(store: LedgerStore, trajectoryId: string, place: string): Promise<EntryRow> {
+  const head = await headOf(store, trajectoryId);
+  if (SEQ.test(place) || (LONG_SEQ.test(place) && Number(place) <= head.seq))
+    return entryAt(store, trajectoryId, Number(place));
+  if (/^\d{4}-/.test(place)) return entryBy(store, head, parseInstant(place));
+  if (!isPrefix(place)) {
+    throw new CliError(
+      'usage',
+      `'${place}' is no place in ${trajectoryId}: give a seq, the first 8 to 64 hex digits of an id, or an instant such as 2026-03-26T16:00:00Z.`,
+    );
+  }
+  const row = await findEntry(store, place);
+  if (row.trajectory_id === trajectoryId) return row;
+  throw new CliError(
+    'not_found',
+    `The entry ${shortId(row.id)} belongs to ${row.trajectory_id}, not to ${trajectoryId}.`,
+  );
+}
+
+/** The last entry that is not younger than the instant. Time never goes back along a chain, so it is found by halves. */
+async function entryBy(store: LedgerStore, head: EntryRow, instant: Instant): Promise<EntryRow> {
+  const { trajectory_id } = head;
+  let found = await entryAt(store, trajectory_id, 0);
+  if (timeOf(found) > instant) {
+    throw new CliError('not_found', `${trajectory_id} begins at ${timeOf(found)}, which is after ${instant}.`);
+  }
+  for (let last = head.seq; found.seq < last; ) {
+    const middle = await entryAt(store, trajectory_id, Math.ceil((found.seq + last) / 2));
+    if (timeOf(middle) <= instant) found = middle;
+    else last = middle.seq - 1;
+  }
+  return found;
+}
+
+function timeOf(row: EntryRow): Instant {
+  return checkRow(row).payload.at;
+}

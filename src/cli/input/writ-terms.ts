@@ -1,0 +1,94 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Instant, parseInstant } from '#canon';
+import { systemRandom } from '#oracle';
+import { CliError } from '../errors.ts';
+import { count, repeatable } from '../files/options.ts';
+
+/** What a writ says, as it is typed; for a root and for a child. What is absent is for each to say. */
+export interface TermOptions {
+  readonly subject?: string;
+  readonly trajectory?: string;
+  readonly action: readonly string[];
+  readonly scope: readonly string[];
+  readonly budget: readonly string[];
+  readonly notBefore?: Instant;
+  readonly expires?: Instant;
+  readonly maxDepth?: number;
+  readonly requireApproval: readonly string[];
+  readonly nonce?: string;
+}
+
+export interface Terms {
+  readonly subject?: string;
+  readonly trajectory?: string;
+  readonly actions?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly budget?: Readonly<Record<string, number>>;
+  readonly not_before?: Instant;
+  readonly expires?: Instant;
+  readonly max_depth?: number;
+  readonly require_approval?: readonly string[];
+  readonly nonce?: string;
+}
+
+export function withTerms(command: Command, absent: string): Command {
+  return command
+    .option('--subject <who>', 'who may use it: a public key, to be able to pass it on, or any name')
+    .option('--trajectory <name>', `the one trajectory that it is for (default: ${absent})`)
+    .addOption(repeatable('--action <pattern>', 'an action that it grants, such as spend or book:*'))
+    .addOption(repeatable('--scope <pattern>', 'a resource that it grants, such as role:spender:ann or fs:/repo/**'))
+    .addOption(repeatable('--budget <unit=amount>', 'what may be spent in all, such as calls=10'))
+    .option('--not-before <instant>', `from when on it holds (default: ${absent === 'any' ? 'now' : absent})`, instant)
+    .option('--expires <instant>', 'when it no longer holds', instant)
+    .option('--max-depth <levels>', 'levels of children that it may have, 0 to 8', count)
+    .addOption(repeatable('--require-approval <pattern>', 'an action that a person must approve'))
+    .option('--nonce <text>', 'makes two equal grants two writs (default: random)');
+}
+
+/** Only what was said. @throws CliError */
+export function termsOf(options: TermOptions): Terms {
+  const { subject, trajectory, action, scope, notBefore, expires, maxDepth, requireApproval, nonce } = options;
+  const terms = {
+    subject,
+    trajectory,
+    actions: listed(action),
+    scopes: listed(scope),
+    budget: options.budget.length === 0 ? undefined : budgetOf(options.budget),
+    not_before: notBefore,
+    expires,
+    max_depth: maxDepth,
+    require_approval: listed(requireApproval),
+    nonce,
+  };
+  return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined));
+}
+
+export function newNonce(): string {
+  return Buffer.from(systemRandom.bytes(16)).toString('hex');
+}
+
+/** With whole seconds or fractions, in UTC. */
+export function instant(text: string): Instant {
+  try {
+    return parseInstant(text);
+  } catch {
+    throw new InvalidArgumentError('It must be an instant such as 2026-03-26T16:00:00Z.');
+  }
+}
+
+export const atOption: Option = new Option('--at <instant>', 'the time that counts (default: now)').argParser(instant);
+
+function listed(values: readonly string[]): readonly string[] | undefined {
+  return values.length === 0 ? undefined : values;
+}
+
+function budgetOf(given: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, unit, amount] = /^(.+)=(\d+)$/.exec(text) ?? [];
+      if (unit === undefined || !Number.isSafeInteger(Number(amount)))
+        throw new CliError('usage', `'${text}' is no budget: write UNIT=AMOUNT with a whole number, such as calls=10.`);
+      return [unit, Number(amount)];
+    }),
+  );
+}

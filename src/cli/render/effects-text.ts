@@ -1,0 +1,234 @@
+import { isAssizeError, type Json } from '#base';
+import { isLeft } from '#effects';
+import { isEffectPending } from '#ledger';
+import type { EffectTransaction, ListedEffect } from '#runtime';
+import type { Store } from '#stores';
+import { blobValue } from '../store/blobs.ts';
+import { shortId } from '../store/entries.ts';
+import { readingAssize } from '../store/runtime.ts';
+import { counted } from '../terminal/counted.ts';
+import type { Output } from '../terminal/output.ts';
+import { dim, line, type Printable, yellow } from '../terminal/printable.ts';
+import { shortJson } from '../terminal/short-json.ts';
+
+/** Of a name, where there is little room. */
+const SHORT = 16;
+/** Characters of a value that is kept, in text. */
+const KEPT_SHOWN = 200;
+
+/** A proposal that waits for a person, with what tools are to do when it is approved: nothing of that stands meanwhile. */
+export interface WaitingProposal {
+  readonly id: string;
+  readonly trajectory_id: string;
+  readonly calls: number;
+}
+
+/**
+ * Those there are, of one trajectory or all; or why that can't be said. The ledger has them, and the effect log nothing but attempts that
+ * have ended; so what was done is listed also where a trajectory can't be read.
+ */
+export async function waitingProposals(
+  store: Store,
+  trajectory: string | undefined,
+): Promise<readonly WaitingProposal[] | string> {
+  const waiting: WaitingProposal[] = [];
+  try {
+    const query = trajectory === undefined ? {} : { trajectoryId: trajectory };
+    for await (const { trajectoryId, id, payload } of readingAssize(store).pending(query)) {
+      const calls = payload.proposal.delta.effects.length;
+      if (calls > 0 && !isEffectPending(payload)) waiting.push({ id, trajectory_id: trajectoryId, calls });
+    }
+    return waiting;
+  } catch (error) {
+    if (isAssizeError(error, 'invalid_ledger')) return error.message;
+    throw error;
+  }
+}
+
+/** Whether nothing of a transaction is left to do. */
+export function hasEnded(phase: EffectTransaction['phase']): boolean {
+  return phase === 'settled' || phase === 'aborted';
+}
+
+export function printWaiting(out: Output, waiting: readonly WaitingProposal[] | string): void {
+  if (typeof waiting === 'string')
+    out.line(line`${yellow('Whether proposals with tools wait can’t be said:')} ${waiting}`);
+  else if (waiting.length > 0)
+    out.line(
+      line`${yellow(counted(waiting.length, 'proposal'))} with tools ${waiting.length === 1 ? 'waits' : 'wait'} for a person: assize pending`,
+    );
+}
+
+/** What the store has of something that the effect log keeps by salted hash; some may be erased. */
+type Kept = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
+
+/**
+ * Of an effect. `residue`: what it has left that was undone in part, with what was done about that, where its tool mitigates. `differs`: what
+ * its body was told that it answers, and what it would have answered since.
+ */
+interface KeptOf {
+  readonly residue?: Kept;
+  readonly differs?: Kept;
+}
+export type KeptOfEffects = ReadonlyMap<ListedEffect, KeptOf>;
+
+const KEPT = ['residue', 'differs'] as const;
+
+export async function keptOf(store: Store, listed: readonly EffectTransaction[]): Promise<KeptOfEffects> {
+  const kept = new Map<ListedEffect, KeptOf>();
+  for (const effect of listed.flatMap(({ effects }) => effects)) {
+    const found: { -readonly [what in keyof KeptOf]: KeptOf[what] } = {};
+    for (const what of KEPT) {
+      const ref = effect[what];
+      if (ref !== undefined) found[what] = await keptAt(store, ref);
+    }
+    kept.set(effect, found);
+  }
+  return kept;
+}
+
+async function keptAt(store: Store, { $blob: hash, bytes }: NonNullable<ListedEffect['residue']>): Promise<Kept> {
+  const erasedBy = await store.erasedBy(hash);
+  if (erasedBy !== undefined) return { erased_by: erasedBy };
+  const value = await blobValue(store, { pointer: '', hash, bytes, salted: true });
+  return value === undefined ? { missing: true } : { value };
+}
+
+/** As `--json` has one. */
+export function described(
+  { epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction,
+  kept: KeptOfEffects,
+) {
+  return {
+    epoch,
+    trajectory_id: trajectoryId,
+    name,
+    ...(rest.putUpAs === undefined ? {} : { put_up_as: rest.putUpAs }),
+    principal,
+    writ: writId,
+    phase,
+    ...(entry === undefined ? {} : { entry_id: entry }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(rest.failing === undefined ? {} : { failing: rest.failing }),
+    ...(rest.needs === undefined ? {} : { needs: rest.needs }),
+    claims: rest.claims.map(({ access, scope }) => ({ access, scope: scope.text })),
+    effects: rest.effects.map((listed) => {
+      const { undoCost, residue, differs, ...effect } = listed;
+      const found = kept.get(listed);
+      return {
+        ...effect,
+        ...(residue === undefined ? {} : { residue: { ...residue, ...found?.residue } }),
+        ...(differs === undefined ? {} : { differs: { ...differs, ...found?.differs } }),
+        ...(undoCost === undefined ? {} : { undo_cost: undoCost }),
+        waits_for_person: isLeft(effect.phase),
+      };
+    }),
+  };
+}
+
+/** A table, whose columns are named as what `--json` and `effects resolve` give, and what it has no room for: why somebody has to look, what was left, what would answer otherwise, what is kept free, what waits for whom. */
+export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: KeptOfEffects): void {
+  out.table(
+    [
+      { title: 'epoch', align: 'right' },
+      { title: 'n', align: 'right' },
+      { title: 'tool' },
+      { title: 'phase' },
+      { title: 'sink' },
+      { title: 'transaction' },
+      { title: 'trajectory' },
+      { title: 'name' },
+    ],
+    listed.flatMap(rowsOf),
+  );
+  const left = listed.flatMap((transaction) => keptLines(transaction, kept));
+  if (left.length > 0) out.line(line``);
+  for (const text of left) out.line(text);
+  const dear = listed
+    .filter(({ phase }) => phase !== 'settled' && phase !== 'aborted')
+    .flatMap(({ effects }) => effects.flatMap(({ undoCost }) => (undoCost === undefined ? [] : [undoCost])));
+  if (dear.length > 0) {
+    const amounts = Object.entries(sumOf(dear)).map(([unit, amount]) => `${amount} ${unit}`);
+    out.line(line``);
+    out.line(line`Kept free in the budgets for undoing: ${amounts.join(', ')}.`);
+  }
+  const answering = listed.flatMap(({ epoch, needs }) =>
+    needs?.domain === undefined ? [] : [{ epoch, ...needs.domain }],
+  );
+  if (answering.length > 0) out.line(line``);
+  for (const { epoch, name, version } of answering)
+    out.line(
+      line`Transaction ${epoch} has failed, which the domain ${name}@${version} answers for, in a process that has it.`,
+    );
+  const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isLeft(phase));
+  if (waiting.length === 0) return;
+  out.line(line``);
+  out.line(
+    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person: assize pending shows the call, --json the key.`,
+  );
+  out.line(line`See what became of it, and say:`);
+  out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT`));
+}
+
+function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { readonly [unit: string]: number } {
+  const sum: Record<string, number> = {};
+  for (const cost of costs) for (const [unit, amount] of Object.entries(cost)) sum[unit] = (sum[unit] ?? 0) + amount;
+  return sum;
+}
+
+/** Of the effects of one why they wait, what was not taken back, and what was not done as it would answer otherwise: each a line. */
+function keptLines({ epoch, effects }: EffectTransaction, kept: KeptOfEffects): Printable[] {
+  return effects.flatMap((effect) => {
+    const { residue, differs } = kept.get(effect) ?? {};
+    const of = line`${epoch} ${effect.n} ${effect.tool}`;
+    const { phase, why } = effect;
+    return [
+      ...(why === undefined || differs !== undefined || !isLeft(phase)
+        ? []
+        : [line`${of} ${dim('waits since:')} ${why}`]),
+      ...(residue === undefined ? [] : [line`${of} ${dim('left')} ${keptText(residue, residueText)}`]),
+      ...(differs === undefined ? [] : [line`${of} ${dim('was not done:')} ${keptText(differs, differenceText)}`]),
+    ];
+  });
+}
+
+function keptText(kept: Kept, textOf: (value: Json) => Printable): Printable {
+  if ('erased_by' in kept) return yellow(line`what was erased by ${shortId(kept.erased_by)}`);
+  return 'missing' in kept ? yellow('what the store does not have') : textOf(kept.value);
+}
+
+function residueText(value: Json): Printable {
+  if (!isMitigated(value)) return line`${shortJson(value, KEPT_SHOWN)}`;
+  const { residue: left, mitigated } = value;
+  return line`${shortJson(left, KEPT_SHOWN)}, ${dim('about which its tool did')} ${shortJson(mitigated, KEPT_SHOWN)}`;
+}
+
+function differenceText(value: Json): Printable {
+  const { told, answer } = value as { readonly told: Json; readonly answer: Json };
+  return line`${dim('its body was told')} ${shortJson(told, KEPT_SHOWN)}${dim(', and now it would answer')} ${shortJson(answer, KEPT_SHOWN)}`;
+}
+
+/** As a residue is kept that a tool's `mitigate` was given. */
+function isMitigated(value: Json): value is { readonly mitigated: Json; readonly residue: Json } {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.keys(value).sort().join() === 'mitigated,residue';
+}
+
+function rowsOf({ epoch, trajectoryId, name, putUpAs, phase, cause, effects }: EffectTransaction) {
+  const named = putUpAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(putUpAs)})`;
+  // Whether it was rejected or waits for a person is no other phase.
+  const last = [cause === undefined ? phase : `${phase} (${cause})`, trajectoryId, named];
+  if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];
+  return effects.map((effect: ListedEffect) => [
+    epoch,
+    effect.n,
+    effect.tool,
+    effect.phase,
+    effect.class.sink,
+    ...last,
+  ]);
+}
+
+function shortened(name: string): string {
+  return name.length > SHORT ? `${name.slice(0, SHORT)}…` : name;
+}

@@ -1,0 +1,61 @@
+import type { EntryRow, LedgerStore } from '#ledger';
+import { entryAt, readable } from '../store/entries.ts';
+
+/** A stretch of one chain: its entries up to and with `seq` count. */
+interface Stretch {
+  readonly trajectoryId: string;
+  readonly seq: number;
+}
+
+/** Entries of one chain, both ends among them. */
+export interface Span {
+  readonly trajectoryId: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where two chains part. `after` is the last entry that both have, null when they have none. */
+export interface Parting {
+  readonly after: EntryRow | null;
+  /** Of each, what the other does not have, along the branches that lead to it; empty for one that ends where they part. */
+  readonly sides: readonly [readonly Span[], readonly Span[]];
+}
+
+/** Follows both back through the branches that they come from. */
+export async function partingOf(store: LedgerStore, a: EntryRow, b: EntryRow): Promise<Parting> {
+  const [left, right] = [await lineageOf(store, a), await lineageOf(store, b)];
+  let after: Stretch | null = null;
+  for (let depth = 0; left[depth] !== undefined && left[depth]?.trajectoryId === right[depth]?.trajectoryId; depth++) {
+    const [one, other] = [left[depth] as Stretch, right[depth] as Stretch];
+    after = { trajectoryId: one.trajectoryId, seq: Math.min(one.seq, other.seq) };
+    if (one.seq !== other.seq) break;
+  }
+  return {
+    after: after === null ? null : await entryAt(store, after.trajectoryId, after.seq),
+    sides: [spansOf(left, after), spansOf(right, after)],
+  };
+}
+
+/** From the root's trajectory to the one of the entry. */
+async function lineageOf(store: LedgerStore, { trajectory_id, seq }: EntryRow): Promise<Stretch[]> {
+  const lineage: Stretch[] = [];
+  for (let here: Stretch | undefined = { trajectoryId: trajectory_id, seq }; here !== undefined; ) {
+    lineage.unshift(here);
+    const first = readable(await entryAt(store, here.trajectoryId, 0))?.payload;
+    if (first?.kind !== 'branch' || lineage.some(({ trajectoryId }) => trajectoryId === first.source_trajectory_id))
+      break;
+    const source = await store.resolve(first.source_commit_id);
+    here = source && { trajectoryId: source.trajectory_id, seq: source.seq };
+  }
+  return lineage;
+}
+
+function spansOf(lineage: readonly Stretch[], after: Stretch | null): Span[] {
+  const parting = lineage.findIndex(({ trajectoryId }) => trajectoryId === after?.trajectoryId);
+  const spans = lineage.slice(Math.max(0, parting)).map(({ trajectoryId, seq }, i) => ({
+    trajectoryId,
+    from: parting >= 0 && i === 0 ? (after as Stretch).seq + 1 : 0,
+    to: seq,
+  }));
+  return spans.filter(({ from, to }) => from <= to);
+}

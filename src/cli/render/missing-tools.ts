@@ -1,0 +1,69 @@
+import type { Tool } from '#effects';
+import type { Domain } from '#kernel';
+import type { EffectTransaction } from '#runtime';
+import type { Output } from '../terminal/output.ts';
+import { bold, line, type Printable, yellow } from '../terminal/printable.ts';
+
+/** What this process was given. */
+export interface Given {
+  readonly tools: readonly Tool[];
+  readonly domains: readonly Domain[];
+  readonly hasAnchors: boolean;
+}
+
+/** What transactions need that this process was not given. */
+export interface Lacking {
+  readonly tools: readonly LackedBy[];
+  /** By name and version. */
+  readonly domains: readonly LackedBy[];
+  /** Transactions of which something would be proposed, and no root public key is known by which a writ counts. */
+  readonly anchors: readonly number[];
+}
+
+interface LackedBy {
+  readonly name: string;
+  readonly epochs: readonly number[];
+}
+
+export function lackingIn(listed: readonly EffectTransaction[], { tools, domains, hasAnchors }: Given): Lacking {
+  const known = new Set(tools.map(({ name }) => name));
+  const hashes = new Set(domains.map(({ hash }) => hash));
+  const answering = listed.flatMap(({ epoch, needs }) =>
+    needs?.domain === undefined ? [] : [{ epoch, ...needs.domain }],
+  );
+  return {
+    tools: byName(
+      listed.flatMap(({ epoch, needs }) =>
+        (needs?.tools ?? []).filter((name) => !known.has(name)).map((name) => ({ name, epoch })),
+      ),
+    ),
+    domains: byName(
+      answering
+        .filter(({ hash }) => !hashes.has(hash))
+        .map(({ name, version, epoch }) => ({ name: `${name}@${version}`, epoch })),
+    ),
+    anchors: hasAnchors ? [] : answering.filter(({ hash }) => hashes.has(hash)).map(({ epoch }) => epoch),
+  };
+}
+
+/** Says it, each with how it is given; nothing where nothing is lacking. */
+export function printLacking(out: Output, { tools, domains, anchors }: Lacking): void {
+  const said = [
+    ...tools.map((each) => lacked('the tool', each, '--tools FILE')),
+    ...domains.map((each) => lacked('the domain', each, '--domain FILE')),
+    ...(anchors.length === 0 ? [] : [lacked('any root public key', { name: '', epochs: anchors }, '--anchors FILE')]),
+  ];
+  if (said.length > 0) out.line(line``);
+  for (const each of said) out.line(each);
+}
+
+function lacked(what: string, { name, epochs }: LackedBy, option: string): Printable {
+  const who = `${epochs.length === 1 ? 'transaction' : 'transactions'} ${epochs.join(', ')}`;
+  const named = name === '' ? line`${what}` : line`${what} ${bold(name)}`;
+  return line`${yellow('lacking')} ${named}, for ${who}; give it with ${option}.`;
+}
+
+function byName(lacked: readonly { readonly name: string; readonly epoch: number }[]): LackedBy[] {
+  const names = [...new Set(lacked.map(({ name }) => name))].sort();
+  return names.map((name) => ({ name, epochs: lacked.filter((each) => each.name === name).map(({ epoch }) => epoch) }));
+}

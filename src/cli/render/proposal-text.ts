@@ -1,0 +1,95 @@
+import type { Json } from '#base';
+import { canonicalize, WORLD_LIMITS } from '#canon';
+import {
+  type EffectPendingPayload,
+  isBlobRef,
+  type Patch,
+  type PendingPayload,
+  type Stored,
+  waitingEffectOf,
+} from '#ledger';
+import { valueAt } from '../input/json-pointer.ts';
+import { shortId } from '../store/entries.ts';
+import { isLong } from '../terminal/outline.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, green, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
+import { shortJson } from '../terminal/short-json.ts';
+import { printCalls, type ToolCall } from './tool-calls.ts';
+
+/** Changes of one proposal that are shown in text; `assize show` has all of them. */
+const CHANGES_MAX = 40;
+
+/**
+ * What would be done if it were approved: the arguments as they are recorded, and the changes beside what stands there now. It
+ * is all that a decision should rest on: what an agent says of its proposal is not part of it.
+ */
+export function printProposal(
+  out: Output,
+  id: string,
+  { proposal }: PendingPayload,
+  calls: readonly ToolCall[],
+  state: Json,
+): void {
+  const { action, budget_cost, observations } = proposal;
+  const { name, role } = action;
+  const as = Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
+  out.line(line``);
+  out.line(line`${bold(shortId(id))} would do ${bold(name)} as ${as}`);
+  out.line(line`${dim('arguments')} ${shown(action.args, id)}`);
+  if (observations.length > 0)
+    out.line(line`${dim('having seen')} ${observations.map((seen) => seen.name).join(', ')}`);
+  if (Object.keys(budget_cost).length > 0) out.line(line`${dim('at the cost of')} ${canonicalize(budget_cost)}`);
+  printCalls(out, id, 'would call', calls);
+  printChanges(out, 'changes', id, proposal.delta.state, state);
+  printChanges(out, 'an approval adds', id, proposal.approval, state);
+}
+
+/** What an effect is that waits, and how to say what became of it: nobody approves it. */
+export function printEffect(out: Output, id: string, payload: EffectPendingPayload, calls: readonly ToolCall[]): void {
+  const { epoch, n, tool, id: key } = waitingEffectOf(payload);
+  const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';
+  out.line(line``);
+  out.line(line`${bold(shortId(id))} is what ${bold(tool)} did, which is ${is}`);
+  out.line(line`${dim('key')} ${key}`);
+  printCalls(out, id, 'called', calls);
+  out.line(
+    dim(line`assize effects resolve ${epoch} ${n} --as DECISION --by WHO --evidence TEXT says what became of it.`),
+  );
+}
+
+function shown(value: Stored, id: string): Printable {
+  if (isBlobRef(value)) return line`are ${value.bytes} bytes; assize show ${shortId(id)} --blobs shows them`;
+  return isLong(value)
+    ? line`${shortJson(value)}; assize show ${shortId(id)} shows them`
+    : line`${canonicalize(value, WORLD_LIMITS)}`;
+}
+
+function printChanges(out: Output, title: string, id: string, patches: Stored<readonly Patch[]>, state: Json): void {
+  if (isBlobRef(patches)) {
+    out.line(line`${dim(title)} ${shown(patches, id)}`);
+    return;
+  }
+  if (patches.length === 0) {
+    out.line(line`${dim(title)} nothing`);
+    return;
+  }
+  out.table(
+    [{ title }, { title: 'place' }, { title: 'before' }, { title: 'after' }],
+    patches.slice(0, CHANGES_MAX).map((patch) => cells(patch, state)),
+  );
+  if (patches.length > CHANGES_MAX)
+    out.line(dim(line`and ${patches.length - CHANGES_MAX} more; assize show ${shortId(id)} shows them`));
+}
+
+const PAINT = { add: green, replace: yellow, remove: red } as const;
+
+function cells(patch: Patch, state: Json): Value[] {
+  const { op, path } = patch;
+  const before = op === 'add' ? undefined : valueAt(state, path);
+  return [
+    PAINT[op](op),
+    path,
+    before === undefined ? '' : shortJson(before),
+    patch.op === 'remove' ? '' : shortJson(patch.value as Json),
+  ];
+}

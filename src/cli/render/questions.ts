@@ -1,0 +1,99 @@
+import type { Json } from '#base';
+import type { PendingPayload, Values } from '#ledger';
+import type { AskedQuestion, GivenAnswer } from '#runtime';
+import { CliError } from '../errors.ts';
+import { periodText } from '../input/periods.ts';
+import { isPrefix, shortId } from '../store/entries.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line } from '../terminal/printable.ts';
+import { shortened } from './fact-text.ts';
+
+/** What has to be chosen before something can be approved; none where nothing has. */
+export type Questions = readonly AskedQuestion[] | 'erased';
+
+/** @throws LedgerFault for a blob that is not there */
+export async function questionsIn(pending: PendingPayload, values: Pick<Values, 'held'>): Promise<Questions> {
+  const { questions } = pending.proposal;
+  if (questions === undefined) return [];
+  const held = await values.held<Json>(pending, questions as never);
+  return 'value' in held ? (held.value as unknown as readonly AskedQuestion[]) : 'erased';
+}
+
+/** Each question, with its members numbered from 1. */
+export function printQuestions(out: Output, id: string, questions: Questions): void {
+  if (questions === 'erased') {
+    out.line(line`${dim('what is to be chosen')} was erased; it can only be rejected`);
+    return;
+  }
+  for (const { request, space, subject, predicate, members } of questions) {
+    out.line(line`${dim('who is believed')} ${bold(subject)} ${predicate}, in ${space}, asked as ${shortId(request)}`);
+    out.table(
+      [
+        { title: '', align: 'right' },
+        { title: 'object' },
+        { title: 'confidence', align: 'right' },
+        { title: 'valid' },
+        { title: 'claim' },
+      ],
+      members.map(({ claim, object, confidence, valid }, i) => [
+        i + 1,
+        shortened(object),
+        confidence,
+        valid.map(({ from, to }) => periodText(from, to)).join(', '),
+        shortId(claim),
+      ]),
+    );
+  }
+  if (questions.length === 1) out.line(dim(line`assize approve ${shortId(id)} --as WHO --answer N`));
+  if (questions.length > 1) {
+    const each = questions.map(({ request }) => `--answer ${shortId(request)}=N`).join(' ');
+    out.line(dim(line`assize approve ${shortId(id)} --as WHO ${each}`));
+  }
+}
+
+/** Digits of a whole request or claim: what has so many is for the runtime to refuse by name. */
+const WHOLE = /^[0-9a-f]{64}$/;
+
+/**
+ * The answers that were typed: `N`, where one question is asked; `REQUEST=N`, `REQUEST=CLAIM`.
+ *
+ * @throws CliError
+ */
+export function answersTo(questions: readonly AskedQuestion[], typed: readonly string[]): GivenAnswer[] {
+  return typed.map((text) => {
+    const [first = '', second, ...more] = text.split('=');
+    if (more.length > 0 || first === '' || second === '')
+      throw new CliError('usage', `'${text}' is no answer: write N, REQUEST=N or REQUEST=CLAIM.`);
+    if (second !== undefined) return answerTo(questionOf(questions, first), second);
+    const [only, ...others] = questions;
+    if (only === undefined) throw new CliError('usage', 'Nothing is asked there; leave --answer out.');
+    if (others.length === 0) return answerTo(only, first);
+    throw new CliError('usage', `${questions.length} questions are asked: write REQUEST=N for each.`);
+  });
+}
+
+type Asked = Pick<AskedQuestion, 'request' | 'members'>;
+
+function questionOf(questions: readonly AskedQuestion[], typed: string): Asked {
+  const name = typed.toLowerCase();
+  const found = isPrefix(name) ? questions.filter(({ request }) => request.startsWith(name)) : [];
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1)
+    throw new CliError('ambiguous', `More than one question begins with ${typed}; give more digits.`);
+  if (WHOLE.test(name)) return { request: name, members: [] };
+  throw new CliError('not_found', `No question ${typed} is asked there; assize pending shows those that are.`);
+}
+
+function answerTo({ request, members }: Asked, typed: string): GivenAnswer {
+  const name = typed.toLowerCase();
+  if (/^\d{1,7}$/.test(name)) {
+    const member = members[Number(name) - 1];
+    if (member !== undefined) return { request, winner: member.claim };
+    throw new CliError('not_found', `There is no member ${typed}: they are numbered from 1 to ${members.length}.`);
+  }
+  const found = isPrefix(name) ? members.filter(({ claim }) => claim.startsWith(name)) : [];
+  if (found.length === 1) return { request, winner: found[0]!.claim };
+  if (found.length > 1) throw new CliError('ambiguous', `More than one claim begins with ${typed}; give more digits.`);
+  if (WHOLE.test(name)) return { request, winner: name };
+  throw new CliError('not_found', `No member has the claim ${typed}; assize pending shows them.`);
+}

@@ -1,0 +1,163 @@
+import { canonicalize } from '#canon';
+import type { EntryRow } from '#ledger';
+import {
+  type EntryKind,
+  erasureArgs,
+  isBlobRef,
+  isErasure,
+  type Payload,
+  revocationArgs,
+  type SettlementArgs,
+  settlementArgs,
+  undoingCostsOf,
+} from '#ledger';
+import { type Conclusions, type DelegationStep, stepOf } from '../store/delegations.ts';
+import { readable, shortId } from '../store/entries.ts';
+import { counted } from '../terminal/counted.ts';
+
+/** One entry on one line. */
+export interface Summary {
+  readonly seq: number;
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly at: string;
+  readonly action?: string;
+  readonly role?: string;
+  /** What became of it. */
+  readonly ruling:
+    | 'begun'
+    | 'branched'
+    | 'committed'
+    | 'rejected'
+    | 'escalated'
+    | 'delegated'
+    | 'answered'
+    | 'concluded'
+    | 'unreadable';
+  readonly reason?: string;
+  readonly invariant_id?: string;
+  readonly detail?: string;
+  /** The pending entry that this one resolves, and who resolved it. */
+  readonly resolves?: string;
+  readonly counselor?: string;
+  readonly delegation?: DelegationStep;
+}
+
+/** To the second: enough for people, and it leaves room; JSON has all of it. */
+export function shortTime(at: string): string {
+  return at === '' ? '' : `${at.slice(0, 19)}Z`;
+}
+
+/** With `conclusions`, a delegation that starts there says whether it is open. */
+export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
+  const { seq, id, kind } = row;
+  const entry = readable(row);
+  if (entry === undefined) {
+    return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload was damaged; assize verify says how' };
+  }
+  return { seq, id, kind, at: entry.payload.at, ...ruledOf(row, entry.payload, conclusions) };
+}
+
+function ruledOf(
+  row: EntryRow,
+  payload: Payload,
+  conclusions: Conclusions | undefined,
+): Omit<Summary, 'seq' | 'id' | 'kind' | 'at'> {
+  switch (payload.kind) {
+    case 'root': {
+      const { domain, delegated_from, note } = payload;
+      const from = delegated_from === undefined ? '' : `, delegated from ${delegated_from.trajectory_id}`;
+      return { ruling: 'begun', detail: `${domain.name}@${domain.version}${from}${suffix(note)}` };
+    }
+    case 'branch':
+      return { ruling: 'branched', detail: `from ${payload.source_trajectory_id}${suffix(payload.note)}` };
+    case 'commit':
+      return {
+        ruling: 'committed',
+        ...actionOf(payload.action),
+        ...optional({ detail: builtInOf(payload) }),
+        ...resolutionOf(payload),
+      };
+    case 'rejection': {
+      const { reason, detail, invariant_id, intent } = payload;
+      return {
+        ruling: 'rejected',
+        action: intent.action,
+        role: intent.role.name,
+        reason,
+        ...optional({ invariant_id }),
+        detail: `${detail}${undoingOf(payload)}`,
+        ...resolutionOf(payload),
+      };
+    }
+    case 'pending_approval': {
+      const { reason, detail, invariant_id, proposal, resolves, approved_by } = payload;
+      return {
+        ruling: 'escalated',
+        ...actionOf(proposal.action),
+        reason,
+        ...optional({ invariant_id }),
+        detail,
+        ...optional({ resolves, counselor: approved_by?.at(-1)?.principal }),
+      };
+    }
+    case 'delegation': {
+      const delegation = stepOf(row, payload, conclusions);
+      return { ruling: STEPS[delegation.step], detail: payload.task, delegation };
+    }
+  }
+}
+
+const STEPS = { start: 'delegated', answer: 'answered', conclusion: 'concluded' } as const;
+
+/** What was revoked, erased or settled, and why; of other actions the state says it. */
+function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | undefined {
+  const revoked = revocationArgs(payload);
+  if (revoked !== undefined) return `writ ${shortId(revoked.writ)}: ${revoked.reason}`;
+  const settlement = settlementArgs(payload);
+  if (settlement !== undefined) return `${settledOf(settlement)}${undoingOf(payload)}`;
+  return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
+}
+
+/** `applied 3 effects`; of a decision what was decided. */
+function settledOf({ settled, discarded = [], decided }: SettlementArgs): string {
+  if (decided !== undefined) return `effect ${shortId(decided.id)}: ${decided.as}, by ${decided.by}`;
+  const ended: string[] = settled
+    .flatMap(({ effects }) => effects)
+    .map(({ outcome, absent }) => (absent === true ? NEVER : outcome));
+  for (const _ of discarded) ended.push('undone');
+  return [...new Set(ended)]
+    .map((how) => {
+      const effects = counted(ended.filter((each) => each === how).length, 'effect');
+      return how === NEVER ? `${effects} never happened` : `${how} ${effects}`;
+    })
+    .join(', ');
+}
+
+/** The call did nothing, or was not made any more. */
+const NEVER = 'never';
+
+/** What undoing effects has cost, where an entry says so. */
+function undoingOf(payload: Payload): string {
+  const costs = undoingCostsOf(payload)?.costs ?? [];
+  return costs.length === 0 ? '' : `; undoing has cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
+}
+
+function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {
+  return { action: name, role: role.name };
+}
+
+function resolutionOf({
+  resolves,
+  counselor,
+}: Extract<Payload, { kind: 'commit' | 'rejection' }>): Partial<Pick<Summary, 'resolves' | 'counselor'>> {
+  return optional({ resolves, counselor: counselor?.principal });
+}
+
+function suffix(note: string | undefined): string {
+  return note === undefined ? '' : `: ${note}`;
+}
+
+function optional<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,76 @@
+import type { Json } from '#base';
+import { canonicalize, WORLD_LIMITS } from '#canon';
+import type { EffectClass, EffectPayload } from '#effects';
+import type { LedgerStore } from '#ledger';
+import { type Hash, isBlobRef, type PendingPayload } from '#ledger';
+import { blobValue } from '../store/blobs.ts';
+import { shortId } from '../store/entries.ts';
+import { isLong } from '../terminal/outline.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line, type Printable, red, yellow } from '../terminal/printable.ts';
+import { shortJson, shortText } from '../terminal/short-json.ts';
+
+/** What a tool is to do, or has done, as far as the store has it. */
+export type ToolCall =
+  | {
+      readonly id: Hash;
+      readonly tool: string;
+      /** As it was declared when it was called; not there in what earlier versions have put up. */
+      readonly class?: EffectClass;
+      readonly scopes: EffectPayload['claims'];
+      readonly input: Json;
+      /** It had acted at once, and is undone: approved, it is called again, and has to answer this. */
+      readonly answer?: Json;
+    }
+  | { readonly id: Hash; readonly erased_by: string }
+  /** The store has no such thing under that name: nobody but a hand of its own has put that up. */
+  | { readonly id: Hash; readonly missing: true };
+
+/** Calls of one proposal that are shown in text; `--json` has all of them. */
+const CALLS_MAX = 20;
+/** Characters of the scopes of a call, in text. */
+const SCOPES_SHOWN = 400;
+
+/** The calls that an entry names, in its order: tool, scopes and input are in blobs, of which some may be erased. */
+export function toolCalls(store: LedgerStore, { proposal }: PendingPayload): Promise<ToolCall[]> {
+  return Promise.all(
+    proposal.delta.effects.map(async ({ id, effect }): Promise<ToolCall> => {
+      if (!isBlobRef(effect) || effect.$blob === undefined) return { id, missing: true };
+      const { $blob: hash, bytes } = effect;
+      const erasedBy = await store.erasedBy(hash);
+      if (erasedBy !== undefined) return { id, erased_by: erasedBy };
+      const made = await blobValue(store, { pointer: '', hash, bytes, salted: true });
+      if (!isCall(made)) return { id, missing: true };
+      const { tool, class: sort, claims: scopes, input, answer } = made;
+      const more = { ...(sort !== undefined && { class: sort }), ...(answer !== undefined && { answer }) };
+      return { id, tool, ...more, scopes, input };
+    }),
+  );
+}
+
+/** No entry says what is in a blob, so one that was written by hand may have anything. */
+function isCall(value: unknown): value is EffectPayload {
+  const { tool, claims, input } = (value ?? {}) as Partial<EffectPayload>;
+  return typeof tool === 'string' && Array.isArray(claims) && input !== undefined;
+}
+
+/** One after the other, each with what it is given; long inputs are cut off. `verb`: `would call`, `called`. */
+export function printCalls(out: Output, pending: string, verb: string, calls: readonly ToolCall[]): void {
+  for (const call of calls.slice(0, CALLS_MAX)) for (const text of linesOf(pending, verb, call)) out.line(text);
+  if (calls.length > CALLS_MAX)
+    out.line(dim(line`and ${calls.length - CALLS_MAX} more calls; assize show ${shortId(pending)} --blobs shows them`));
+}
+
+function linesOf(pending: string, verb: string, call: ToolCall): Printable[] {
+  if ('erased_by' in call) return [line`${dim(verb)} ${yellow(line`what was erased by ${shortId(call.erased_by)}`)}`];
+  if ('missing' in call) return [line`${dim(verb)} ${red('what the store has no call of')}`];
+  const { tool, class: sort, scopes, input, answer } = call;
+  const kind = sort === undefined ? '' : ` (${sort.reversibility}, ${sort.delivery}, ${sort.sink})`;
+  const touched = shortText(scopes.map(({ access, scope }) => `${access}s ${scope}`).join(', '), SCOPES_SHOWN);
+  // What can be read is shown whole: nobody should approve what they have not seen.
+  const given = isLong(input)
+    ? line`${shortJson(input)}; assize show ${shortId(pending)} --blobs shows it`
+    : line`${canonicalize(input, WORLD_LIMITS)}`;
+  const again = answer === undefined ? [] : [line`  ${dim('again, which has to answer')} ${shortJson(answer)}`];
+  return [line`${dim(verb)} ${bold(tool)}${kind}, which ${touched}`, line`  ${dim('with')} ${given}`, ...again];
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { isAssizeError } from '#base';
+import { assertPublicKey, canonicalize, parseStrict } from '#canon';
+import { CliError } from '../errors.ts';
+import { unreadable } from '../files/file-faults.ts';
+import { replaceFile } from '../files/replace-file.ts';
+
+/**
+ * The public keys whose root writs count for a store. They are configuration, never read from the ledger: by default a
+ * JSON list in a file beside the store, which `demo` and `adjudicate` keep. Who may write that file may give authority.
+ */
+export function anchorsPath(storeUrl: string): string | undefined {
+  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.anchors.json` : undefined;
+}
+
+/**
+ * The anchors of `file`, or of the store's own file, which may be missing: then there are none.
+ * @throws CliError
+ */
+export function readAnchors(storeUrl: string, file?: string): readonly string[] {
+  const path = file ?? anchorsPath(storeUrl);
+  if (path === undefined) return [];
+  let text: Uint8Array;
+  try {
+    text = readFileSync(path);
+  } catch (error) {
+    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw unreadable('The anchors', error, { path, hint: 'name a JSON list of public keys' });
+  }
+  return anchorsOf(text, path);
+}
+
+/** Adds keys to the store's own file, so that work with earlier keys goes on. Nothing to do for a store in memory. */
+export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
+  const path = anchorsPath(storeUrl);
+  if (path === undefined) return;
+  const all = [...new Set([...readAnchors(storeUrl), ...keys])];
+  // Half a list would take authority away.
+  replaceFile(path, `${canonicalize(all)}\n`);
+}
+
+function anchorsOf(text: Uint8Array, path: string): readonly string[] {
+  try {
+    const keys = parseStrict(text);
+    if (!Array.isArray(keys)) throw new CliError('bad_input', 'it is not a list');
+    for (const key of keys) assertPublicKey(key);
+    return keys as string[];
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new CliError('bad_input', `${path} must be a JSON list of public keys: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,84 @@
+import type { Json } from '#base';
+import { hashText, parseStrict, WORLD_LIMITS } from '#canon';
+import type { LedgerStore } from '#ledger';
+import { type BlobRef, type Delta, isBlobRef, type Observation, type Patch, type Payload, type Stored } from '#ledger';
+
+/** A value that a payload names by hash, because it is large or sensitive. */
+export interface NamedBlob {
+  /** JSON pointer of its place in the payload. */
+  readonly pointer: string;
+  readonly hash: string;
+  readonly bytes: number;
+  /** It stands beside a salt, and may be erased. */
+  readonly salted?: true;
+}
+
+/** Every such value of a payload. References stand in these places only: elsewhere the same words are plain data. */
+export function blobsOf(payload: Payload): NamedBlob[] {
+  return placesOf(payload).flatMap(([pointer, value]) =>
+    isBlobRef(value) && value.$blob !== undefined ? [named(pointer, value)] : [],
+  );
+}
+
+/**
+ * The value of a blob, without its salt; undefined when the store does not have it, or has something else under that name.
+ */
+export async function blobValue(store: LedgerStore, { hash, salted }: NamedBlob): Promise<Json | undefined> {
+  const text = await store.blob(hash);
+  if (text === undefined || hashText(text) !== hash) return undefined;
+  const value = parseStrict(text, WORLD_LIMITS);
+  return salted === true ? (value as { readonly value?: Json } | null)?.value : value;
+}
+
+function named(pointer: string, { $blob: hash, bytes, salted }: BlobRef): NamedBlob {
+  return { pointer, hash, bytes, ...(salted === true ? { salted } : {}) };
+}
+
+type Place = readonly [pointer: string, value: Stored | undefined];
+
+function placesOf(payload: Payload): Place[] {
+  switch (payload.kind) {
+    case 'root':
+      return [['/initial_state', payload.initial_state], ...changed('/sensitive', payload.sensitive)];
+    case 'branch':
+      return [];
+    case 'commit':
+      return [
+        ['/action/args', payload.action.args],
+        ...changed('/delta/state', payload.delta.state),
+        ...called('/delta/effects', payload.delta),
+        ...observed('/observations', payload.observations),
+      ];
+    case 'rejection':
+      return [['/intent/args', payload.intent.args], ...observed('/intent/observations', payload.intent.observations)];
+    case 'pending_approval':
+      return [
+        ['/proposal/action/args', payload.proposal.action.args],
+        ...changed('/proposal/delta/state', payload.proposal.delta.state),
+        ...called('/proposal/delta/effects', payload.proposal.delta),
+        ...changed('/proposal/approval', payload.proposal.approval),
+        ...observed('/proposal/observations', payload.proposal.observations),
+      ];
+    case 'delegation':
+      return [
+        ['/begins/initial_state', payload.begins?.initial_state],
+        ...changed('/begins/sensitive', payload.begins?.sensitive),
+        ['/final_answer', payload.final_answer],
+      ];
+  }
+}
+
+/** A list that is a blob, or the values of operations in one that stands in place. */
+function changed(pointer: string, patches: Stored<readonly Patch[]> = []): Place[] {
+  if (isBlobRef(patches)) return [[pointer, patches]];
+  return patches.map((patch, i) => [`${pointer}/${i}/value`, (patch as { readonly value?: Stored } | null)?.value]);
+}
+
+/** What tools do: tool, input, scopes. */
+function called(pointer: string, { effects }: Delta): Place[] {
+  return effects.map(({ effect }, i) => [`${pointer}/${i}/effect`, effect]);
+}
+
+function observed(pointer: string, observations: readonly Observation[]): Place[] {
+  return observations.map(({ value }, i) => [`${pointer}/${i}/value`, value]);
+}

@@ -1,0 +1,62 @@
+import { readWitness } from '#memory';
+import type { Store } from '#stores';
+import { CliError } from '../errors.ts';
+import { isErasedText } from '../render/fact-text.ts';
+import { isPrefix } from './entries.ts';
+import { readingAssize } from './runtime.ts';
+
+/** Of whom a claim is, and where it was said. */
+export interface ClaimPlace {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate?: string | undefined;
+  readonly trajectory: string;
+}
+
+/** Versions that a claim is looked for in. */
+const LIMIT_MAX = 10_000;
+const WHOLE = /^[0-9a-f]{64}$/;
+
+/** The claim of this id, or the only one of what was ever said of the subject whose id begins so. @throws CliError */
+export async function findClaim(
+  store: Store,
+  { space, trajectory, subject, predicate }: ClaimPlace,
+  typed: string,
+): Promise<string> {
+  // Whether there is such a one is for the runtime to say, which knows more of it than what can be recalled.
+  if (WHOLE.test(typed)) return typed;
+  if (!isPrefix(typed))
+    throw new CliError(
+      'usage',
+      `'${typed}' is no claim's id: give the first 8 to 64 hex digits, as assize memory explain shows them.`,
+    );
+  const memory = readingAssize(store).memory(space, trajectory);
+  const { facts, isCut } = await memory.recall({
+    subject,
+    ...(predicate !== undefined && { predicate }),
+    kind: 'all',
+    valid: 'any',
+    system: 'any',
+    limit: LIMIT_MAX,
+  });
+  const known = facts.flatMap((fact) =>
+    fact.row_kind === 'current' || isErasedText(fact.object)
+      ? [fact.lineage]
+      : readWitness(fact).members.map(({ claim }) => claim),
+  );
+  const [found, other] = [...new Set(known)].filter((claim) => claim.startsWith(typed.toLowerCase()));
+  if (other !== undefined)
+    throw new CliError('ambiguous', `More than one claim begins with ${typed}; give more digits.`, {
+      evidence: { ids: [found, other] },
+    });
+  if (isCut)
+    throw new CliError(
+      'ambiguous',
+      `More than ${LIMIT_MAX} versions are there to look for ${typed} in; give all 64 digits.`,
+    );
+  if (found !== undefined) return found;
+  throw new CliError(
+    'not_found',
+    `Nobody has made a claim ${typed} of ${subject} there; assize memory explain shows claims, with --json whole.`,
+  );
+}

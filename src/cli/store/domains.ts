@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import type { Domain } from '#kernel';
+import { requireOwnDomain } from '#kernel';
+import { CliError } from '../errors.ts';
+import { importInstalled, isInstalled } from '../files/installed-package.ts';
+import { importModule, isFile, lookedAt } from '../files/module-file.ts';
+
+/** The domains of this package; each is loaded when a command asks for it, because schemas take time to build. */
+const SHIPPED: readonly (() => Promise<object>)[] = [
+  () => import('#domains/budget'),
+  () => import('#domains/udt'),
+  () => import('#domains/disclosure'),
+];
+
+/** The package with more domains: the airline and the shop of tau-bench, moderation, verification. */
+const MORE_DOMAINS = 'assize-domains';
+
+/** What the package `assize-domains` exports. */
+interface MoreDomains {
+  domains(): Promise<Domain[]>;
+  domainsWithoutInvariants(): Promise<Domain[]>;
+}
+
+async function moreDomains(): Promise<MoreDomains | undefined> {
+  return isInstalled(MORE_DOMAINS) ? importInstalled<MoreDomains>(MORE_DOMAINS) : undefined;
+}
+
+/** The shipped domains, and those that the files export. @throws CliError; CopyError `other_copy` */
+export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
+  const found = await Promise.all([
+    ...SHIPPED.map(async (load) => domainsOf(await load())),
+    moreDomains().then((more) => more?.domains() ?? []),
+    ...files.map(importFile),
+  ]);
+  return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
+}
+
+/** The domains that recorded runs without a policy belong to; they have the names of the domains with the policy. */
+export async function domainsWithoutInvariants(): Promise<Domain[]> {
+  return (await moreDomains())?.domainsWithoutInvariants() ?? [];
+}
+
+/**
+ * The domains that a text names: those of a file, `FILE`; the shipped one, `NAME`; or the one of that name in a file,
+ * `NAME@FILE`.
+ *
+ * @throws CliError; CopyError `other_copy`
+ */
+export async function domainsNamed(text: string): Promise<Domain[]> {
+  const at = text.indexOf('@');
+  const name = at > 0 ? text.slice(0, at) : text;
+  const shipped = (await loadDomains()).filter((domain) => domain.name === name);
+  if (at < 0 && shipped.length > 0) return shipped;
+  const isOfFile = at > 0 && !isFile(text);
+  const found = await importFile(isOfFile ? text.slice(at + 1) : text);
+  if (!isOfFile) return found;
+  const named = found.filter((domain) => domain.name === name);
+  if (named.length > 0) return named;
+  const known = found.map((domain) => domain.name).join(', ');
+  throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}; it has ${known}.`);
+}
+
+async function importFile(file: string): Promise<Domain[]> {
+  const module = await importModule(file, 'domain', 'name one, or a shipped domain (assize domains lists them)');
+  const found = lookedAt(file, 'domain', () => {
+    const domains = domainsOf(module);
+    for (const domain of domains) requireOwnDomain(domain);
+    return domains;
+  });
+  if (found.length > 0) return found;
+  throw new CliError('bad_input', `The file ${resolve(file)} exports no domain; export what defineDomain returns.`);
+}
+
+function domainsOf(module: object): Domain[] {
+  return Object.values(module).filter(isDomain);
+}
+
+/** By its members, so that one of another copy of the package is refused as that. */
+function isDomain(value: unknown): value is Domain {
+  const { name, version, hash, rules, bind } = (value ?? {}) as Partial<Domain>;
+  return (
+    [name, version, hash].every((member) => typeof member === 'string') &&
+    Array.isArray(rules) &&
+    typeof bind === 'function'
+  );
+}

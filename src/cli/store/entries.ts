@@ -1,0 +1,83 @@
+import { isAssizeError } from '#base';
+import { parseStrict } from '#canon';
+import { type Entry, type EntryRow, isPayload, type LedgerStore } from '#ledger';
+import { CliError } from '../errors.ts';
+
+/** Entries read at a time. */
+const PAGE = 1_000;
+const PREFIX = /^[0-9a-f]{8,64}$/i;
+/** Digits of an id that are shown where there is little room. */
+const SHORT = 12;
+
+export function shortId(id: string): string {
+  return id.slice(0, SHORT);
+}
+
+/** Whether a text can be an id or its first digits. */
+export function isPrefix(text: string): boolean {
+  return PREFIX.test(text);
+}
+
+/** The entry with that id, or the only one whose id begins so. @throws CliError */
+export async function findEntry(store: LedgerStore, prefix: string): Promise<EntryRow> {
+  if (!isPrefix(prefix)) {
+    throw new CliError('usage', `'${prefix}' is no entry's id: give the first 8 to 64 hex digits.`);
+  }
+  const [found, other] = await store.find(prefix);
+  if (found === undefined) throw new CliError('not_found', `There is no entry ${prefix} in this store.`);
+  if (other !== undefined) {
+    throw new CliError('ambiguous', `More than one entry begins with ${prefix}; give more digits.`, {
+      evidence: { ids: [found.id, other.id] },
+    });
+  }
+  return found;
+}
+
+/** The entry at a place of a trajectory. @throws CliError */
+export async function entryAt(store: LedgerStore, trajectoryId: string, seq: number): Promise<EntryRow> {
+  const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
+  if (row !== undefined) return row;
+  const head = await headOf(store, trajectoryId);
+  throw new CliError('not_found', `${trajectoryId} has no entry with seq ${seq}; its last one is ${head.seq}.`);
+}
+
+/** The last entry of a trajectory. @throws CliError */
+export async function headOf(store: LedgerStore, trajectoryId: string): Promise<EntryRow> {
+  const head = await store.head(trajectoryId);
+  if (head !== undefined) return head;
+  const begun =
+    trajectoryId === ''
+      ? []
+      : (await store.trajectories()).filter((each) => each.trajectory_id.startsWith(trajectoryId));
+  const [only] = begun;
+  const then =
+    only !== undefined && begun.length === 1
+      ? `an id is given whole: ${only.trajectory_id}`
+      : 'assize log lists them, and an id is given whole';
+  throw new CliError('not_found', `There is no trajectory ${trajectoryId} in this store; ${then}.`);
+}
+
+/** Pages of a trajectory's entries in order. */
+export async function* pages(
+  store: LedgerStore,
+  trajectoryId: string,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): AsyncGenerator<EntryRow[]> {
+  for (let seq = from; seq < from + limit; ) {
+    const rows = await store.entries(trajectoryId, { from: seq, limit: Math.min(PAGE, from + limit - seq) });
+    if (rows.length === 0) return;
+    yield rows;
+    seq += rows.length;
+  }
+}
+
+/** The row with its payload read, but not verified; undefined where it is not one of the six kinds any more. */
+export function readable(row: EntryRow): Entry | undefined {
+  try {
+    const payload: unknown = parseStrict(row.payload);
+    return isPayload(payload) ? { ...row, kind: payload.kind, payload } : undefined;
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import { type ListedWrit, listWrits } from '#runtime';
+import type { Store } from '#stores';
+import { CliError } from '../errors.ts';
+import { headOf, isPrefix } from './entries.ts';
+
+/** The writs of a trajectory that verifies. @throws CliError; LedgerFault */
+export async function writsIn(store: Store, trajectoryId: string): Promise<ListedWrit[]> {
+  await headOf(store, trajectoryId);
+  return listWrits(store, trajectoryId);
+}
+
+/** The one whose id begins so. @throws CliError */
+export function findWrit(writs: readonly ListedWrit[], prefix: string, trajectoryId: string): ListedWrit {
+  if (!isPrefix(prefix))
+    throw new CliError('usage', `'${prefix}' is no writ: give a file, or the first 8 to 64 digits of an id.`);
+  const [found, other] = writs.filter(({ id }) => id.startsWith(prefix.toLowerCase()));
+  if (found === undefined) throw new CliError('not_found', `${trajectoryId} knows no writ ${prefix}.`);
+  if (other === undefined) return found;
+  throw new CliError('ambiguous', `More than one writ begins with ${prefix}; give more digits.`);
+}

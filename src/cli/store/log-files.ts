@@ -1,0 +1,140 @@
+import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Option } from 'commander';
+import { isAssizeError } from '#base';
+import {
+  formatSignerKey,
+  formatVerifierKey,
+  type KnownLog,
+  parseSignerKey,
+  parseVerifierKey,
+  type SignerKey,
+  type VerifierKey,
+} from '#merkle';
+import { readCheckpointFile } from '#runtime';
+import { checkpointFile } from '#stores';
+import { CliError } from '../errors.ts';
+import { unreadable, unwritable } from '../files/file-faults.ts';
+
+/**
+ * The files that go with the log of a store: the key that signs its checkpoints, the public key that others check them by,
+ * and the last checkpoint. They stand beside the store's file unless they are named; the last checkpoint, and a copy of
+ * the public key, belong somewhere else as well.
+ */
+export const keyOption: Option = new Option('--key <file>', 'the private key of the log (default: <store file>.key)');
+export const logKeyOption: Option = new Option(
+  '--log-key <key>',
+  'the public key of the log, or a file with it (default: <store file>.vkey)',
+);
+export const checkpointOption: Option = new Option(
+  '--checkpoint <file>',
+  'the last checkpoint (default: <store file>.checkpoint)',
+);
+
+/** Where a file that goes with the store is, by default. */
+export function fileBeside(storeUrl: string, ending: string): string | undefined {
+  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.${ending}` : undefined;
+}
+
+/** The private key of the log. @throws CliError */
+export function readSigner(storeUrl: string, file?: string): SignerKey {
+  const path = file ?? fileBeside(storeUrl, 'key');
+  if (path === undefined) throw new CliError('usage', 'Name the private key of the log with --key.');
+  const text = readText(path, 'The private key of the log', 'assize keys new NAME makes one');
+  const key = inOurWords(path, () => parseSignerKey(text.trim()));
+  if (key.use === 'note') return key;
+  throw new CliError('bad_input', `${path} is the key of a witness; a log has a key of its own.`);
+}
+
+/** The log as it is known from configuration: by its public key. @throws CliError */
+export function readKnownLog(storeUrl: string, given?: string): KnownLog {
+  const key = readVerifierKey(given, fileBeside(storeUrl, 'vkey'), 'The public key of the log');
+  return { origin: key.name, keys: [key] };
+}
+
+/** A public key given as text, or by a file. @throws CliError */
+export function readVerifierKey(given: string | undefined, fallback: string | undefined, what: string): VerifierKey {
+  if (given?.includes('+')) return inOurWords('the key', () => parseVerifierKey(given));
+  const path = given ?? fallback;
+  if (path === undefined) throw new CliError('usage', `${what} must be given.`);
+  const text = readText(path, what, 'the operator of the log gives it to you');
+  return inOurWords(path, () => parseVerifierKey(text.trim()));
+}
+
+/** The last checkpoint; undefined where there is none. */
+export async function lastCheckpoint(storeUrl: string, file?: string): Promise<string | undefined> {
+  const path = file ?? checkpointFile(storeUrl);
+  return path === undefined ? undefined : readCheckpointFile(path);
+}
+
+/**
+ * Writes a new private key, for its owner's eyes only, and its public key: both, or neither. Neither file may be there.
+ *
+ * @throws CliError
+ */
+export function writeKeys(key: SignerKey, privatePath: string, publicPath: string): void {
+  writeNew(privatePath, `${formatSignerKey(key)}\n`, 0o600);
+  try {
+    writeNew(publicPath, `${formatVerifierKey(key)}\n`, 0o644);
+  } catch (error) {
+    rmSync(privatePath, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Writes a new file, whole or not at all: a part of it would be in the way of the next try. `rule`: why a file that is there stays.
+ *
+ * @throws CliError
+ */
+export function writeNew(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
+  const file = openNew(path, mode, rule);
+  try {
+    writeInto(file, text, mode);
+  } catch (cause) {
+    rmSync(path, { force: true });
+    throw unwritable(path, cause);
+  }
+}
+
+function openNew(path: string, mode: number, rule: string): number {
+  try {
+    return openSync(path, 'wx', mode);
+  } catch (cause) {
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    if (!isThere) throw unwritable(path, cause);
+    throw new CliError('usage', `${path} can't be written: it is there already, ${rule}.`, { cause });
+  }
+}
+
+function writeInto(file: number, text: string, mode: number): void {
+  try {
+    writeFileSync(file, text);
+    // The process may have been told to give less away, never more.
+    fchmodSync(file, mode);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** @throws CliError */
+export function readText(path: string, what: string, hint: string): string {
+  return readBytes(path, what, hint).toString('utf8');
+}
+
+/** For what is verified byte by byte: as a text, bytes that are none would pass for U+FFFD. @throws CliError */
+export function readBytes(path: string, what: string, hint: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw unreadable(what, cause, { path, hint });
+  }
+}
+
+function inOurWords<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw new CliError('bad_input', `${what}: ${error.message}`, { cause: error });
+  }
+}

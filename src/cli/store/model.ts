@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import type { ExtractionTerms, Model } from '#agents';
+import { CliError } from '../errors.ts';
+import { importModule, whyOf } from '../files/module-file.ts';
+
+/** The model that a file exports, and how it says it is set. @throws CliError */
+export async function loadModel(file: string): Promise<Pick<ExtractionTerms, 'model' | 'theta'>> {
+  const { model, theta } = (await importModule(file, 'model', 'name one that exports a function model')) as {
+    readonly model?: unknown;
+    readonly theta?: unknown;
+  };
+  const path = resolve(file);
+  if (typeof model !== 'function')
+    throw new CliError('bad_input', `The file ${path} exports no function model; it is given a prompt and answers.`);
+  if (theta !== undefined && (typeof theta !== 'object' || theta === null))
+    throw new CliError('bad_input', `The theta of ${path} is no object, such as { model_version: '1' }.`);
+  return { model: failing(model as Model, path), ...(theta !== undefined && { theta }) };
+}
+
+/** What a model throws is the user's. */
+function failing(model: Model, path: string): Model {
+  return async (prompt, schema) => {
+    try {
+      return await model(prompt, schema);
+    } catch (cause) {
+      throw new CliError('bad_input', `The model of ${path} has failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+        cause,
+      });
+    }
+  };
+}

@@ -1,0 +1,65 @@
+import type { Json } from '#base';
+import { hashText, parseStrict } from '#canon';
+import { isBlobRef, type Observation, type Payload } from '#ledger';
+import { ORACLE_LIMITS } from '#oracle';
+import type { Store } from '#stores';
+import { blobValue } from './blobs.ts';
+
+/** An observation that an entry names by its key in the oracle log, and what the log has under it. */
+export interface NamedAnswer {
+  /** JSON pointer of its place in the payload. */
+  readonly pointer: string;
+  readonly name: string;
+  readonly oracle_key: string;
+  /**
+   * `missing`: the log of this store does not have it. `changed`: it has another one than the entry names. `erased`: an entry, `by`, has
+   * erased it.
+   */
+  readonly is: 'there' | 'missing' | 'changed' | 'erased';
+  readonly by?: string;
+  readonly bytes?: number;
+  /** When it was asked. */
+  readonly at?: string;
+  /** Absent unless asked for. */
+  readonly value?: Json;
+}
+
+/** Every answer that an entry names, looked up. */
+export function answersOf(store: Store, payload: Payload, values: boolean): Promise<NamedAnswer[]> {
+  const [above, observations] = observationsOf(payload);
+  const byKey = observations.flatMap(({ name, oracle_key, ...named }, n) =>
+    oracle_key === undefined ? [] : [{ pointer: `${above}/${n}`, name, oracle_key, of: named }],
+  );
+  return Promise.all(
+    byKey.map(async ({ of, ...named }): Promise<NamedAnswer> => {
+      const row = await store.oracleGet(named.oracle_key);
+      if (row === undefined) return { ...named, is: 'missing' };
+      if (row.erased_by !== undefined) return { ...named, is: 'erased', by: row.erased_by };
+      if (isBlobRef(of.value)) {
+        const by = await store.erasedBy(of.value.$blob);
+        if (by !== undefined) return { ...named, is: 'erased', by };
+      }
+      if (hashText(row.answer) !== (await hashIn(store, of))) return { ...named, is: 'changed' };
+      const found = { ...named, is: 'there' as const, bytes: Buffer.byteLength(row.answer), at: row.at };
+      return values ? { ...found, value: parseStrict(row.answer, ORACLE_LIMITS) } : found;
+    }),
+  );
+}
+
+async function hashIn(store: Store, { hash, value }: Pick<Observation, 'hash' | 'value'>): Promise<Json | undefined> {
+  if (!isBlobRef(value)) return hash;
+  return blobValue(store, { pointer: '', hash: value.$blob, bytes: value.bytes, salted: true });
+}
+
+function observationsOf(payload: Payload): readonly [pointer: string, observations: readonly Observation[]] {
+  switch (payload.kind) {
+    case 'commit':
+      return ['/observations', payload.observations];
+    case 'rejection':
+      return ['/intent/observations', payload.intent.observations];
+    case 'pending_approval':
+      return ['/proposal/observations', payload.proposal.observations];
+    default:
+      return ['', []];
+  }
+}

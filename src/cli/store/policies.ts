@@ -1,0 +1,39 @@
+import { type Policy, parseRuleTable, ruleTable } from '#authority';
+import { isAssizeError } from '#base';
+import { cedarPolicy } from '#integrations/cedar';
+import { CliError } from '../errors.ts';
+import { readJson, readText } from '../files/input-file.ts';
+
+export interface PolicyFiles {
+  readonly policy?: string;
+  readonly schema?: string;
+}
+
+/**
+ * The policy of a file: Cedar where its name ends so, with its schema, which is JSON where its name ends so; else a rule table
+ * in JSON.
+ *
+ * @throws CliError; CedarError `missing_peer`
+ */
+export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise<Policy | undefined> {
+  const isCedar = path?.endsWith('.cedar') === true;
+  if (schema !== undefined && !isCedar)
+    throw new CliError('usage', 'Only policies in Cedar have a schema; give --policy FILE.cedar with it.');
+  if (path === undefined) return undefined;
+  if (!isCedar) return inFile(path, () => ruleTable(parseRuleTable(readJson(path))));
+  if (schema === undefined)
+    throw new CliError('usage', 'Policies in Cedar are checked against a schema; give it with --schema FILE.');
+  const declared = schema.endsWith('.json') ? (readJson(schema) as object) : readText(schema);
+  const policies = readText(path);
+  return inFile(path, () => cedarPolicy({ policies, schema: declared as string, id: path }));
+}
+
+/** What a policy says of itself, with the file that it stands in. */
+async function inFile(path: string, read: () => Policy | Promise<Policy>): Promise<Policy> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (!isAssizeError(cause) || !['bad_policy', 'bad_schema'].includes(cause.code)) throw cause;
+    throw new CliError('bad_input', `${path}: ${cause.message}`, { cause });
+  }
+}

@@ -1,0 +1,35 @@
+import { generateKeys } from '#canon';
+import type { Tool } from '#effects';
+import type { Embedder } from '#memory';
+import { Assize } from '#runtime';
+import type { Store } from '#stores';
+import { note } from '../errors.ts';
+import type { OpeningOptions } from '../files/options.ts';
+import { readAnchors } from './anchors.ts';
+import { domainsWithoutInvariants, loadDomains } from './domains.ts';
+
+/** The runtime over a store, with every domain at hand and the store's anchors. @throws CliError */
+export async function openAssize(
+  store: Store,
+  storeUrl: string,
+  { domain, anchors }: OpeningOptions,
+  tools: readonly Tool[] = [],
+): Promise<Assize> {
+  // A trajectory of recorded runs without a policy has one of these domains.
+  const bare = await domainsWithoutInvariants();
+  const domains = [...(await loadDomains(domain)), ...bare];
+  return new Assize({
+    store,
+    snapshots: store,
+    oracle: store,
+    domains,
+    anchors: readAnchors(storeUrl, anchors),
+    ...(tools.length > 0 && { tools, onRecoveryFailed: ({ message }) => note(message) }),
+  });
+}
+
+/** The runtime over a store for what is only read, and needs neither domains nor anchors. */
+export function readingAssize(store: Store, embedder?: Embedder): Assize {
+  const anchors = [generateKeys().publicKey];
+  return new Assize({ store, domains: [], anchors, ...(embedder && { embedder }) });
+}

@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import { isAssizeError } from '#base';
+import { openStore, type Store, type StoreOptions } from '#stores';
+import { CliError, type ExitCode } from '../errors.ts';
+import { DEFAULT_STORE } from '../files/options.ts';
+import { Interrupted, interruption } from '../terminal/interrupt.ts';
+import { Output } from '../terminal/output.ts';
+import { Progress } from '../terminal/progress.ts';
+
+/** The options of a command that opens no store. */
+export interface StorelessOptions {
+  readonly json?: boolean;
+}
+
+/** The options that every other command has. */
+export interface SharedOptions extends StorelessOptions {
+  readonly store: string;
+}
+
+/** What a command works with. */
+export interface Session {
+  /** One JSON document on standard output instead of text. */
+  readonly json: boolean;
+  readonly storeUrl: string;
+  readonly out: Output;
+  readonly progress: Progress;
+  readonly interruption: AbortSignal;
+  /**
+   * Opens the store, and closes it whatever happens. `readonly` needs a store that is there and changes nothing,
+   * `existing` writes to one that is there, `create` makes one. A store that is behind its last checkpoint is not opened,
+   * unless `checkpoint` is false: to look what is there.
+   */
+  withStore<T>(
+    mode: 'readonly' | 'existing' | 'create',
+    work: (store: Store) => Promise<T>,
+    options?: Pick<StoreOptions, 'checkpoint' | 'vectors'>,
+  ): Promise<T>;
+}
+
+/** Makes a command's action of a function that is given a session, the options and the arguments, and answers the exit code. */
+export function inSession<Options extends StorelessOptions>(
+  action: (session: Session, options: Options, ...args: any[]) => Promise<ExitCode>,
+): (...given: any[]) => Promise<void> {
+  return async (...given) => {
+    const [options] = given.splice(-2) as [Options, Command];
+    const session = openSession(options);
+    try {
+      process.exitCode = await action(session, options, ...given);
+    } finally {
+      session.progress.end();
+    }
+  };
+}
+
+function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<SharedOptions>): Session {
+  if (storeUrl === '')
+    throw new CliError(
+      'usage',
+      'The store has an empty name: name one with --store, or unset the variable ASSIZE_STORE where that is set to nothing.',
+    );
+  return {
+    json,
+    storeUrl,
+    out: new Output(),
+    progress: new Progress(),
+    interruption,
+    withStore: async (mode, work, options = {}) => {
+      const store = await openStore(storeUrl, { ...options, mode }).catch((error: unknown) => {
+        throw mode === 'create' ? error : inOurWords(error);
+      });
+      try {
+        return await work(store);
+      } catch (error) {
+        throw error instanceof Interrupted && mode !== 'readonly'
+          ? new Interrupted(error.signal, true, error.done)
+          : error;
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}
+
+/** The store speaks of modes, which nobody here has typed. */
+function inOurWords(error: unknown): unknown {
+  if (!isAssizeError(error, 'store_not_found')) return error;
+  const { path } = error.evidence;
+  const message = `There is no store at ${path}; name another one with --store, or make it with a program of yours; assize demo makes one to look at.`;
+  return new CliError('store_not_found', message, { cause: error });
+}

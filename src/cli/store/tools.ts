@@ -1,0 +1,174 @@
+import { resolve } from 'node:path';
+import { isAssizeError } from '#base';
+import { type EffectPhase, requireOwnTool, type Tool } from '#effects';
+import type { Assize } from '#runtime';
+import type { Store } from '#stores';
+import { CliError, note } from '../errors.ts';
+import { importModule, lookedAt } from '../files/module-file.ts';
+import { counted } from '../terminal/counted.ts';
+
+/** The tools that the files export, by themselves or in lists. @throws CliError; CopyError `other_copy` */
+export async function loadTools(files: readonly string[]): Promise<Tool[]> {
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const module = await importModule(file, 'tools', 'name one that exports what declareTool returns');
+      const tools = lookedAt(file, 'tools', () => {
+        const found = Object.values(module).flat().filter(isTool);
+        for (const tool of found) requireOwnTool(tool);
+        return found;
+      });
+      if (tools.length > 0) return tools;
+      throw new CliError(
+        'bad_input',
+        `The file ${resolve(file)} exports no tool; export what declareTool returns, or a list of it.`,
+      );
+    }),
+  );
+  // The same one may be exported by itself and in a list.
+  return [...new Set(found.flat())];
+}
+
+/** Does what needs the effects of a store, as soon as no other process has them at work. @throws CliError `at_work` */
+export async function whenFree<T>(
+  interruption: AbortSignal,
+  waitSeconds: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const patience = AbortSignal.timeout(waitSeconds * 1_000);
+  try {
+    return await work(AbortSignal.any([interruption, patience]));
+  } catch (error) {
+    if (error !== patience.reason || !patience.aborted) throw error;
+    throw new CliError(
+      'at_work',
+      'Another process works on the effects of this store, and sees to them: do it there, or end it first.',
+      { cause: error },
+    );
+  }
+}
+
+/** Until it is said what is waited for, also after somebody asked to stop; and until it is looked whether that is something else by now. */
+const SAID_AFTER_MS = 1_000;
+const SAID_AGAIN_MS = 10_000;
+/** Calls that are named of those that are waited for. */
+const NAMED = 3;
+
+/** Whether this process waits for another one. It runs one command at a time. */
+let waitsElsewhere = false;
+
+/** The same store: that it waits for another process to end its work on the effects is said. */
+export function sayingWaits<S extends Store>(store: S, waitSeconds: number): S {
+  const said =
+    (wait: (...given: any[]) => Promise<unknown>) =>
+    async (...given: unknown[]) => {
+      waitsElsewhere = true;
+      const saying = setTimeout(
+        () =>
+          note(`Waits for another process that works on the effects of this store, at most ${waitSeconds} s (--wait).`),
+        SAID_AFTER_MS,
+      );
+      try {
+        return await wait.apply(store, given);
+      } finally {
+        waitsElsewhere = false;
+        clearTimeout(saying);
+      }
+    };
+  return new Proxy(store, {
+    get: (_store, name) => {
+      const member: unknown = Reflect.get(store, name);
+      if (typeof member !== 'function') return member;
+      return name === 'holdEffects' || name === 'shareEffects' ? said(member as never) : member.bind(store);
+    },
+  });
+}
+
+/** Phases of calls that are being made, or are to be made or tried again. */
+const CALLED: ReadonlySet<EffectPhase> = new Set(['intended', 'due', 'applying', 'undoing']);
+
+/**
+ * Says, as long as something is at work, for which calls that waits: of these tools, as nobody here makes those of others that are left. To be
+ * called when it is over.
+ */
+function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void {
+  if (tools.length === 0) return () => undefined;
+  const here = new Set(tools.map(({ name }) => name));
+  let before = '';
+  const say = async (): Promise<void> => {
+    if (waitsElsewhere) return;
+    const transactions = await assize.effects();
+    const calls = transactions.flatMap(({ epoch, effects }) =>
+      effects
+        .filter(({ tool, phase }) => here.has(tool) && CALLED.has(phase))
+        .map(({ tool, phase }) => `${tool} of transaction ${epoch} (${phase})`),
+    );
+    const more = calls.length > NAMED ? `, and ${counted(calls.length - NAMED, 'more call')}` : '';
+    const text = calls.slice(0, NAMED).join(', ') + more;
+    if (text !== '' && text !== before && !isOver) note(`Waits for ${text}.`);
+    before = text;
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const look = (ms: number): void => {
+    timer = setTimeout(async () => {
+      // What is in the way of that is in the way of what is waited for, which says so.
+      await say().catch(() => undefined);
+      if (!isOver) look(SAID_AGAIN_MS);
+    }, ms);
+  };
+  look(SAID_AFTER_MS);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+/**
+ * Does what goes on with effects that were left, by these tools, and no further than to the next call when somebody asks to stop: the runtime is closed
+ * then. What is at its sink at that moment is waited for, as nobody could tell whether it happened.
+ *
+ * @throws Interrupted, where that kept it from anything
+ */
+export async function untilStopped<T>(
+  assize: Assize,
+  tools: readonly Tool[],
+  interruption: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  let closing: Promise<void> | undefined;
+  let saying: NodeJS.Timeout | undefined;
+  const isOver = saysWhatItWaitsFor(assize, tools);
+  const stop = (): void => {
+    isOver();
+    closing = assize.close({ recover: false });
+    closing.catch(() => undefined);
+    saying = setTimeout(
+      () => note('Waits for the tools that are at work; a second signal stops at once.'),
+      SAID_AFTER_MS,
+    );
+  };
+  interruption.addEventListener('abort', stop, { once: true });
+  try {
+    interruption.throwIfAborted();
+    return await work();
+  } catch (error) {
+    if (interruption.aborted && isAssizeError(error, 'closed')) throw interruption.reason;
+    throw error;
+  } finally {
+    isOver();
+    interruption.removeEventListener('abort', stop);
+    try {
+      await closing;
+    } finally {
+      clearTimeout(saying);
+    }
+  }
+}
+
+/** By its members, so that one of another copy of the package is refused as that. */
+function isTool(value: unknown): value is Tool {
+  const { name, spec, parse, claims } = (value ?? {}) as Partial<Tool>;
+  return (
+    typeof name === 'string' && typeof spec === 'object' && typeof parse === 'function' && typeof claims === 'function'
+  );
+}

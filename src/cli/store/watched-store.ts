@@ -1,0 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EntryRow, LedgerStore, LogStore } from '#ledger';
+
+/**
+ * The same store, read so that Ctrl-C comes through: before each page the event loop gets its turn, which a replay that
+ * finds every page in memory would never give it, and an interruption ends the work. Says how many entries were read.
+ */
+export function watchedStore<S extends LedgerStore & LogStore>(
+  store: S,
+  interruption: AbortSignal,
+  onRead: (entries: number) => void = () => undefined,
+): S {
+  let read = 0;
+  const watched = async (page: () => Promise<EntryRow[]>): Promise<EntryRow[]> => {
+    await nextTurn();
+    interruption.throwIfAborted();
+    const rows = await page();
+    read += rows.length;
+    onRead(read);
+    return rows;
+  };
+  const pages: Pick<LedgerStore & LogStore, 'entries' | 'logged'> = {
+    entries: (...asked) => watched(() => store.entries(...asked)),
+    logged: (...asked) => watched(() => store.logged(...asked)),
+  };
+  return new Proxy(store, {
+    get: (_store, name) => {
+      if (Object.hasOwn(pages, name)) return pages[name as keyof typeof pages];
+      const member: unknown = Reflect.get(store, name);
+      return typeof member === 'function' ? member.bind(store) : member;
+    },
+  });
+}

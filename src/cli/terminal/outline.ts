@@ -1,0 +1,56 @@
+import type { Json } from '#base';
+import { escapeSegment } from '#canon';
+import { counted } from './counted.ts';
+import { shortJson } from './short-json.ts';
+
+/** Characters of JSON that a terminal is given without being asked: some screens full. */
+const READABLE_MAX = 8_000;
+/** Members that an outline lists. */
+const LISTED_MAX = 40;
+
+/** One part of a large value. */
+export interface OutlinedPart {
+  readonly pointer: string;
+  readonly what: string;
+}
+
+/** What is in a value, one level deep. */
+export interface Outline {
+  readonly parts: readonly OutlinedPart[];
+  /** Parts that are not listed. */
+  readonly more: number;
+}
+
+/** Whether a value is too long to be read on a terminal. Costs no more than a value that is not. */
+export function isLong(value: Json): boolean {
+  return roomAfter(value, READABLE_MAX) < 0;
+}
+
+/** The parts of a value with how much is in each. `pointer` is the value's own place. */
+export function outlineOf(value: Json, pointer: string): Outline {
+  if (typeof value !== 'object' || value === null)
+    return { parts: [{ pointer: pointer || '(all)', what: whatIs(value) }], more: 0 };
+  const all = Object.entries(value as { readonly [key: string]: Json });
+  const parts = all
+    .slice(0, LISTED_MAX)
+    .map(([key, member]) => ({ pointer: `${pointer}/${escapeSegment(key)}`, what: whatIs(member) }));
+  return { parts, more: all.length - parts.length };
+}
+
+function whatIs(value: Json): string {
+  if (Array.isArray(value)) return `a list of ${value.length.toLocaleString('en')}`;
+  if (typeof value !== 'object' || value === null) return shortJson(value);
+  return counted(Object.keys(value).length, 'member');
+}
+
+/** What is left of the room when the value has been written down, give or take; negative, and given up, when it does not fit. */
+function roomAfter(value: Json, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (typeof value !== 'object' || value === null) return room - 8;
+  let left = room;
+  for (const [key, member] of Object.entries(value as { readonly [key: string]: Json })) {
+    left = roomAfter(member, left - key.length - 8);
+    if (left < 0) break;
+  }
+  return left;
+}

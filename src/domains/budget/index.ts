@@ -1,0 +1,41 @@
+/**
+ * The example of seed 000 §1.1: two agents, one budget of $100,000. Each alone may spend; together they may not spend
+ * more than the cap, whatever they propose and in whatever order (Corollary 1, Write Skew Freedom).
+ */
+
+import { z } from 'zod';
+import { defineDomain, pass, reject } from '#kernel';
+
+const state = z.object({
+  /** Whole dollars that may be spent in all. */
+  cap: z.number().int().nonnegative(),
+  /** Whole dollars spent, by agent. */
+  spent: z.record(z.string(), z.number().int().nonnegative()),
+});
+
+export type BudgetState = z.infer<typeof state>;
+
+export const budget = defineDomain({
+  name: 'budget',
+  version: '1',
+  state,
+  initial: { cap: 100_000, spent: {} },
+  processes: { spend: { writes: ['/spent/{agent}'] } },
+  roles: { spender: { params: ['agent'], processes: ['spend'] } },
+  actions: {
+    spend: {
+      process: 'spend',
+      description: 'Spends whole dollars of the common budget.',
+      args: z.object({ amount: z.number().int().positive() }),
+      apply: (state, { amount }, { role }) => {
+        state.spent[role.agent] = (state.spent[role.agent] ?? 0) + amount;
+      },
+    },
+  },
+  invariants: ({ invariant }) => [
+    invariant('BUDGET_CAP', ['/cap', '/spent'], ({ cap, spent }) => {
+      const total = Object.values(spent).reduce((sum, amount) => sum + amount, 0);
+      return total <= cap ? pass : reject(`spent ${total} of ${cap}`);
+    }),
+  ],
+});

@@ -1,0 +1,45 @@
+import { form, requireForm } from '#base';
+import type { DisclosureState, Settings } from './schema.ts';
+
+/**
+ * What a discovering organisation sets for itself. The seed names no numbers; these are common ones: 90 days, and 7 where a
+ * vulnerability is exploited already.
+ */
+export const DISCLOSURE_SETTINGS: Settings = {
+  rate_limit: { reports: 5, hours: 168 },
+  embargo: { reply_days: 7, extension_days: 14, regimes: { standard: { days: 90 }, exploited: { days: 7 } } },
+};
+
+const SETTINGS = form.members({
+  rate_limit: form.members({ reports: form.whole, hours: form.whole }),
+  embargo: form.members({
+    reply_days: form.whole,
+    extension_days: form.whole,
+    regimes: form.record(form.members({ days: form.whole })),
+  }),
+});
+
+/**
+ * A portfolio with nothing in it.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function disclosureInitial(settings: Settings = DISCLOSURE_SETTINGS): DisclosureState {
+  requireForm(SETTINGS, settings, 'settings');
+  return {
+    settings,
+    vulnerabilities: {},
+    queue: {},
+    reports: {},
+    signals: {},
+    patches: {},
+    severities: {},
+    knowledge: {},
+    cves: {},
+    commitments: {},
+    resolutions: {},
+    groups: {},
+    records: {},
+    assignments: {},
+  };
+}

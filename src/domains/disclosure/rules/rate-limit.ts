@@ -1,0 +1,38 @@
+import { type Invariant, pass, type Rules, reject } from '#kernel';
+import type { DisclosureState } from '../schema.ts';
+import { addHours } from '../time.ts';
+
+/**
+ * A window of the length that is configured holds at most N reports to a maintainer just if no report comes within that
+ * length of the N-th before it. So each new report is judged with that one only, however many there are, and no clock is
+ * needed. Two reports exactly that far apart stand in no window together.
+ */
+export function rateLimit({ each }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
+  return [
+    each(
+      'MAINTAINER_RATE_LIMIT',
+      '/reports/*/*/*',
+      {
+        reads: ['/reports', '/settings/rate_limit'],
+        with: ({ limit }, [organisation, maintainer, n]) => {
+          const place = Number(n);
+          const at = (index: number) => `/reports/${organisation}/${maintainer}/${index}` as const;
+          // Before the first there is nothing, and that is what is found there.
+          return { settings: '/settings/rate_limit', before: at(place - 1), first: at(place - limit) };
+        },
+      },
+      (report, { settings, before, first }, [organisation, maintainer]) => {
+        if (settings === undefined || report.limit !== settings.reports) {
+          return reject(`${report.limit} reports are not the limit that is set`);
+        }
+        if (before !== undefined && before.at > report.at) return reject('reports stand in order of time');
+        if (first === undefined) return pass;
+        const free = addHours(first.at, settings.hours);
+        if (report.at >= free) return pass;
+        return reject(
+          `${maintainer} of ${organisation} would get more than ${settings.reports} reports in ${settings.hours} hours; the next may go out at ${free}`,
+        );
+      },
+    ),
+  ];
+}

@@ -1,0 +1,17 @@
+import { addMicros, type Instant } from '#canon';
+
+const HOUR_MICROS = 3_600_000_000;
+
+export function addHours(at: Instant, hours: number): Instant {
+  return addMicros(at, hours * HOUR_MICROS);
+}
+
+/** Days of 24 hours. */
+export function addDays(at: Instant, days: number): Instant {
+  return addHours(at, days * 24);
+}
+
+/** Whether something had happened by then. */
+export function isBy<Row extends { readonly at: Instant }>(row: Row | undefined, at: Instant): row is Row {
+  return row !== undefined && row.at <= at;
+}

@@ -1,0 +1,76 @@
+/** What is covered, asked and not proposed: the question that the domain is there to answer (seed 000 §3.1). */
+import { form, requireForm } from '#base';
+import { abstinenceOn } from './abstinence.ts';
+import { addDays, type Day } from './days.ts';
+import { type Coverage, day as isDay, type Tier, type UdtState } from './schema.ts';
+import { coveredInWindow } from './window.ts';
+
+export interface CoverageQuestion {
+  readonly patient: string;
+  /** The day of collection that is asked about, from enrolment on; also one that has not come. */
+  readonly day: Day;
+  /** An event of the patient: nothing that was recorded after it counts. Default: all events until now. */
+  readonly known?: number;
+}
+
+/** What AHCCCS covers of a patient's definitive tests on one day. */
+export interface CoverageReport {
+  readonly day: Day;
+  readonly known: number;
+  readonly tier: Tier;
+  readonly last_positive: Day | null;
+  readonly consecutive_days: number;
+  /** What the tier covers. */
+  readonly allowed: Coverage;
+  /** First and last day of the window that ends on the day. */
+  readonly window: { readonly from: Day; readonly to: Day };
+  /** The definitive tests in the window that are covered, by day and then by name. */
+  readonly covered: readonly { readonly test: string; readonly claim: string; readonly date: Day }[];
+  /** How many more definitive tests of that day are covered. */
+  readonly left: number;
+}
+
+const STATE = form.members({
+  coverage: form.object,
+  events: form.object,
+  patients: form.object,
+  tests: form.object,
+  claims: form.object,
+});
+const QUESTION = form.members({
+  patient: form.text,
+  day: form.of('a day such as 2026-03-23', (value) => isDay.safeParse(value).success),
+  known: form.optional(form.whole),
+});
+const ENROLLED = form.of('somebody who was enrolled on that day', (value) => value === true);
+
+/**
+ * The tier of a day, what it covers in the window that ends there, and how much of that is left: as a claim that is made after
+ * event `known` is ruled. Pure; the cost is that of the patient's own rows. What was known at a time, rather than after an
+ * event, is asked of the state of then (`assize state ID@SEQ`).
+ *
+ * @throws ArgumentError `bad_argument`, also where the patient was not enrolled on that day
+ */
+export function coverageOn(state: UdtState, question: CoverageQuestion): CoverageReport {
+  requireForm(STATE, state, 'state');
+  requireForm(QUESTION, question, 'question');
+  const { patient, day } = question;
+  const enrolledAt = state.patients[patient]?.enrolled_at;
+  requireForm(ENROLLED, enrolledAt !== undefined && enrolledAt <= day, 'question.patient');
+  const { known = state.events[patient] ?? 0 } = question;
+  const { [patient]: tests = {} } = state.tests;
+  const abstinence = abstinenceOn(day, enrolledAt as Day, tests, known);
+  const allowed = state.coverage[abstinence.tier];
+  const covered = coveredInWindow({ date: day, n: known }, allowed.days, state.claims[patient] ?? {}, tests)
+    .map(([claim, { test, date }]) => ({ test, claim, date }))
+    .sort((a, b) => (a.date + a.test < b.date + b.test ? -1 : 1));
+  return {
+    day,
+    known,
+    ...abstinence,
+    allowed,
+    window: { from: addDays(day, 1 - allowed.days), to: day },
+    covered,
+    left: Math.max(0, allowed.tests - covered.length),
+  };
+}

@@ -1,0 +1,24 @@
+import { form, requireForm } from '#base';
+import type { Coverage, UdtState } from './schema.ts';
+
+/** The middle tier, which the seed leaves open. */
+export const MIDDLE_TIER: Coverage = { tests: 3, days: 30 };
+
+/**
+ * A clinic with no patients yet. The middle tier's row is the one that may be another.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function udtInitial(options: { readonly middle?: Coverage } = {}): UdtState {
+  requireForm(form.object, options, 'options');
+  const { middle = MIDDLE_TIER } = options;
+  return {
+    coverage: { '0-30': { tests: 1, days: 7 }, '31-89': middle, '90+': { tests: 3, days: 90 } },
+    events: {},
+    patients: {},
+    orders: {},
+    tests: {},
+    claims: {},
+    relapses: {},
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * The three roles of seed 000, Table 1, each confined to one patient, and what each step of their work may touch. Billing
+ * sees the history of claims and neither a test nor a tier: that its picture is stale is not its mistake, and the
+ * kernel does not depend on it.
+ */
+import type { Process, Role } from '#kernel';
+
+export const processes = {
+  ordering: { reads: ['/events/{patient}'], writes: ['/orders/{patient}'] },
+  claiming: { writes: ['/claims/{patient}', '/events/{patient}'] },
+  enrolment: { writes: ['/patients/{patient}', '/events/{patient}'] },
+  testing: { reads: ['/orders/{patient}'], writes: ['/tests/{patient}', '/patients/{patient}', '/events/{patient}'] },
+  tracking: { reads: ['/tests/{patient}'], writes: ['/patients/{patient}'] },
+  // Small on purpose: all that it touches waits while a doctor decides.
+  relapse_response: { reads: ['/tests/{patient}'], writes: ['/relapses/{patient}'] },
+  reappraisal: {
+    writes: ['/relapses/{patient}', '/tests/{patient}', '/patients/{patient}', '/events/{patient}'],
+  },
+} as const satisfies Record<string, Process>;
+
+export type ProcessName = keyof typeof processes;
+
+export const roles = {
+  LabOrder: {
+    params: ['patient'],
+    processes: ['ordering'],
+    sees: ['/orders/{patient}', '/events/{patient}'],
+  },
+  Billing: {
+    params: ['patient'],
+    processes: ['claiming'],
+    sees: ['/claims/{patient}', '/events/{patient}'],
+  },
+  Clinical: {
+    params: ['patient'],
+    processes: ['enrolment', 'testing', 'tracking', 'relapse_response', 'reappraisal'],
+    sees: ['/patients/{patient}', '/orders/{patient}', '/tests/{patient}', '/relapses/{patient}', '/events/{patient}'],
+  },
+} as const satisfies Record<string, Role>;

@@ -1,0 +1,137 @@
+/**
+ * The invariants, in order; the first that does not pass decides. Each looks at one patient's rows. README.md gives the
+ * source of each.
+ */
+import { type EachInvariant, escalate, pass, type Rules, reject } from '#kernel';
+import { abstinenceOn } from './abstinence.ts';
+import { addDays } from './days.ts';
+import { isDoctor, MD } from './doctor.ts';
+import type { UdtState } from './schema.ts';
+import { coveredInWindow } from './window.ts';
+
+export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtState>[] {
+  return [
+    each(
+      'CONFIRM_BY_DEFINITIVE',
+      '/orders/*/*',
+      {
+        reads: ['/tests/*/*'],
+        with: ({ confirms }, [patient, order]) => ({
+          sample: `/tests/${patient}/${order}`,
+          // No id is empty, so an order that confirms nothing is judged with nothing.
+          confirmed: `/tests/${patient}/${confirms ?? ''}`,
+        }),
+      },
+      ({ type, confirms }, { sample, confirmed }) => {
+        if (sample !== undefined && (sample.type !== type || sample.confirms !== confirms)) {
+          return reject('the test that was done is not the one that was ordered');
+        }
+        if (confirms === undefined) return pass;
+        if (confirmed?.type !== 'presumptive') return reject(`there is no presumptive test ${confirms} to confirm`);
+        return type === 'definitive'
+          ? pass
+          : reject(`only a definitive test confirms a presumptive one; order a definitive test to confirm ${confirms}`);
+      },
+    ),
+
+    each(
+      'RELAPSE_RESPONSE_IS_HUMAN',
+      '/relapses/*/*',
+      {
+        channel: MD,
+        onApprove: ({ relapses }, { counselor, keys: [patient = '', relapse = ''] }) => {
+          const row = relapses[patient]?.[relapse];
+          if (row !== undefined) row.decided_by = counselor;
+        },
+      },
+      ({ test, response, decided_by }) => {
+        if (decided_by === undefined) return escalate(`a doctor decides the response to ${test}: ${response}`);
+        return isDoctor(decided_by) ? pass : reject(`${decided_by} is no doctor`);
+      },
+    ),
+
+    each(
+      'TIER_DERIVED',
+      '/patients/*',
+      { reads: ['/tests/*'], with: (_, [patient]) => ({ tests: `/tests/${patient}` }) },
+      ({ enrolled_at, last_positive, as_of, consecutive_days, tier }, { tests = {} }) => {
+        const derived = abstinenceOn(as_of, enrolled_at, tests);
+        const same =
+          derived.last_positive === last_positive &&
+          derived.consecutive_days === consecutive_days &&
+          derived.tier === tier;
+        if (!same) return reject(`the tests say ${tierText(derived, as_of)}, the record says ${tier}`);
+        const unseen = Object.values(tests).find((test) => test.result === 'positive' && test.collected_at > as_of);
+        return unseen === undefined
+          ? pass
+          : reject(`there is a positive test of ${unseen.collected_at}, after ${as_of}`);
+      },
+    ),
+
+    each(
+      'CLAIM_TIER_CURRENT',
+      '/claims/*/*',
+      {
+        reads: ['/tests/*', '/patients/*/enrolled_at'],
+        with: (_, [patient]) => ({ tests: `/tests/${patient}`, enrolledAt: `/patients/${patient}/enrolled_at` }),
+      },
+      ({ test, date, n, tier }, { tests = {}, enrolledAt }) => {
+        const sample = tests[test];
+        if (sample === undefined || enrolledAt === undefined) return reject(`no sample was collected under ${test}`);
+        if (sample.collected_at !== date) {
+          return reject(`${test} was collected on ${sample.collected_at}; that is the day to claim for, not ${date}`);
+        }
+        const derived = abstinenceOn(date, enrolledAt, tests, n);
+        return derived.tier === tier ? pass : reject(`${tierText(derived, date)}; the claim says ${tier}`);
+      },
+    ),
+
+    each(
+      'DEFINITIVE_WINDOW',
+      '/claims/*/*',
+      {
+        reads: ['/coverage', '/claims/*', '/tests/*'],
+        with: (_, [patient]) => ({
+          coverage: '/coverage',
+          claims: `/claims/${patient}`,
+          tests: `/tests/${patient}`,
+        }),
+      },
+      (claim, { coverage, claims = {}, tests = {} }) => {
+        const row = coverage?.[claim.tier];
+        if (row === undefined) return reject(`there is no coverage for the tier ${claim.tier}`);
+        if (tests[claim.test]?.type !== 'definitive') return pass;
+        const covered = coveredInWindow(claim, row.days, claims, tests).map(([, { test }]) => test);
+        // A test that is claimed twice is one test here; that it is claimed twice is the next rule's matter.
+        const count = new Set(covered).size;
+        if (count <= row.tests) return pass;
+        return reject(
+          `tier ${claim.tier} covers ${testsText(row.tests)} in ${row.days} days; since ${addDays(claim.date, 1 - row.days)} this would be ${count}`,
+        );
+      },
+    ),
+
+    each(
+      'ONE_CLAIM_PER_TEST',
+      '/claims/*/*',
+      { reads: ['/claims/*'], with: (_, [patient]) => ({ claims: `/claims/${patient}` }) },
+      ({ test }, { claims = {} }, [, id]) => {
+        const other = Object.keys(claims).find((key) => key !== id && claims[key]?.test === test);
+        return other === undefined ? pass : reject(`${test} is claimed by ${other} too`);
+      },
+    ),
+
+    each('ORDER_HAS_RATIONALE', '/orders/*/*', {}, ({ rationale }) =>
+      rationale.trim() === '' ? reject('an order says why the test is needed') : pass,
+    ),
+  ];
+}
+
+function tierText({ last_positive, tier }: ReturnType<typeof abstinenceOn>, day: string): string {
+  const since = last_positive === null ? 'no positive test on record' : `last positive ${last_positive}`;
+  return `on ${day} the tier is ${tier} (${since})`;
+}
+
+function testsText(count: number): string {
+  return count === 1 ? '1 definitive test' : `${count} definitive tests`;
+}

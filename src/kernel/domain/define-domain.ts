@@ -1,0 +1,590 @@
+import { z } from 'zod';
+import { type Json, madeHere, requireMadeHere } from '#base';
+import { canonicalize, contentHash, escapeSegment, parseStrict } from '#canon';
+import { KernelError } from '../errors.ts';
+import type { TallyPlan } from '../judge/aggregates.ts';
+import { BELIEVE_ACTION, type MemorySpec } from '../judge/beliefs.ts';
+import { ANY_COUNSELOR } from '../judge/channel.ts';
+import type { Action, CounselorPredicate, DomainSpec, Process, Role, RoleParams } from './domain-spec.ts';
+import {
+  bindAll,
+  compileScope,
+  contains,
+  narrowed,
+  overlaps,
+  type Pattern,
+  type PatternTemplate,
+  parseTemplate,
+  patternText,
+  type Scope,
+  templateParams,
+} from './footprint.ts';
+import {
+  count,
+  each,
+  type Index,
+  type Invariant,
+  invariant,
+  type Rules,
+  sum,
+  type UniqueInvariant,
+  unique,
+} from './invariant.ts';
+import { PatternIndex } from './pattern-index.ts';
+import { hasPlace, stateFault, strictSchema } from './schema.ts';
+import { hasSensitivePart, sensitivePlaces, sensitiveScope } from './sensitive.ts';
+import { rulesFault, specFault } from './spec-shape.ts';
+import type { DomainWords } from './typed-names.ts';
+import { saturate } from './widen-scope.ts';
+
+/** An invariant ready to run. */
+export interface Rule {
+  /** Its place in the order. */
+  readonly index: number;
+  readonly id: string;
+  readonly spec: Invariant<any>;
+  /** Everything it reads: its footprint (seed 000, Definition A.9). */
+  readonly patterns: readonly Pattern[];
+  /** What a plain rule sees; for `each`, what `with` may point at. */
+  readonly scope: Scope;
+  /** The members of an `each` rule; the very same for rules of one path. */
+  readonly member: Pattern | undefined;
+  /** What it has counted; for a rule over groups that is one. */
+  readonly tallies: readonly TallyPlan[];
+}
+
+/** A process bound to a role's parameters. */
+export interface Binding {
+  readonly reads: readonly Pattern[];
+  readonly writes: readonly Pattern[];
+  /** reads ∪ writes: what `apply` sees. */
+  readonly scope: Scope;
+  /** The most that an approval may touch: the footprint, and that of every rule its writes meet (decisions §2.5). */
+  readonly closure: readonly Pattern[];
+  readonly closureScope: Scope;
+}
+
+export type ActionSpec = Action<any, any>;
+
+/**
+ * A domain ready to run: footprints parsed, schemas strict, rules indexed. Made by `defineDomain`; immutable.
+ * `State`, `Actions` (arguments by action) and `Words` carry the types to where proposals are made and slices are read.
+ */
+export interface Domain<State = any, Actions extends Record<string, unknown> = any, Words extends DomainWords = any> {
+  readonly name: string;
+  readonly version: string;
+  /** SHA-256 of the canonical declaration (decisions §2.9). */
+  readonly hash: string;
+  readonly state: z.ZodType<State>;
+  readonly initial: State | undefined;
+  /** What `defineDomain` was given: to make a changed domain of it. */
+  readonly declared: DomainSpec<z.ZodType<State>, Actions>;
+  /** Types only: it is never there. */
+  readonly words?: Words;
+  readonly actions: { readonly [Name in keyof Actions]: Action<State, Actions[Name]> };
+  readonly roles: Readonly<Record<string, Role>>;
+  readonly processes: Readonly<Record<string, Process>>;
+  readonly counselors: Readonly<Record<string, CounselorPredicate>>;
+  readonly freeze: 'world' | 'footprint';
+  readonly memory: MemorySpec | undefined;
+  readonly rules: readonly Rule[];
+  /** Rules by the patterns of what they read. */
+  readonly rulesByPath: PatternIndex<Rule>;
+  /** The sensitive places of the state; undefined where there is none. */
+  readonly sensitive: Scope | undefined;
+  /** Actions with a sensitive part in their arguments. */
+  readonly sensitiveArgs: ReadonlySet<string>;
+  /** What an erasure may write: the sensitive places. */
+  readonly erasing: Binding;
+  bind(process: string, params: RoleParams): Binding;
+  /** The union of the footprints of a role's processes (Definition A.6). */
+  footprint(role: string, params: RoleParams): Pattern[];
+}
+
+// An alias and not an interface, so that the type of a domain can be written down without this name.
+type Words<Processes, Roles, Performs, Inputs> = {
+  readonly processes: Processes;
+  readonly roles: Roles;
+  readonly performs: Performs;
+  readonly inputs: Inputs;
+};
+
+/** Processes that are named must be there; the compiler's error says which is not. A name that is no literal is let pass. */
+type Known<Name, Processes> = string extends Name
+  ? Name
+  : Name extends Processes
+    ? Name
+    : `there is no process ${Name & string}`;
+
+type KnownToAll<Names, Processes> = { readonly [Of in keyof Names]: Known<Names[Of], Processes> };
+
+type KnownToRoles<Roles, Processes> = {
+  readonly [Name in keyof Roles]: Roles[Name] extends { readonly processes: infer Names }
+    ? { readonly processes: KnownToAll<Names, Processes> }
+    : unknown;
+};
+
+/** Where the compiler reads off what each action performs, and its arguments before they are parsed. */
+type Signed<Performs, Inputs> = {
+  readonly actions: { readonly [Name in keyof Performs]: { readonly process: Performs[Name] } } & {
+    readonly [Name in keyof Inputs]: { readonly args: z.ZodType<unknown, Inputs[Name]> };
+  };
+};
+
+/**
+ * Checks a domain module and makes it ready to run.
+ *
+ * @throws KernelError `invalid_domain` naming the part that is wrong and what to do.
+ */
+export function defineDomain<
+  Schema extends z.ZodType,
+  Actions extends Record<string, unknown>,
+  const Processes extends DomainWords['processes'] = any,
+  const Roles extends DomainWords['roles'] & KnownToRoles<Roles, keyof Processes> = any,
+  const Performs extends DomainWords['performs'] & KnownToAll<Performs, keyof Processes> = Record<never, never>,
+  Inputs extends DomainWords['inputs'] = Record<never, never>,
+>(
+  declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> & Signed<Performs, Inputs>,
+): Domain<z.infer<Schema>, Actions, Words<Processes, Roles, Performs, Inputs>> {
+  const spec = declared as unknown as DomainSpec<Schema, any>;
+  const malformed = specFault(spec);
+  if (malformed !== undefined) throw invalid(String(spec?.name), malformed);
+  if (!/^[a-z][a-z0-9_-]*$/.test(spec.name)) {
+    throw new KernelError(
+      'invalid_domain',
+      `A domain's name is lower case letters, digits, - and _; got ${JSON.stringify(spec.name)}.`,
+    );
+  }
+  const processes = compileProcesses(spec);
+  checkRoles(spec, processes);
+  const rules = compileRules(spec);
+  const rulesByPath = new PatternIndex<Rule>();
+  for (const rule of rules) for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
+  const state = strictSchema(spec.state, 'state');
+  const bindings = new Bindings(processes, rules, state);
+  checkCounselors(spec);
+  checkMemory(spec);
+  checkPlaces(spec, state, processes, rules);
+  const actions = compileActions(spec);
+  const sensitive = placesOf(spec, state);
+  const misfit = spec.initial === undefined ? undefined : stateFault(state, spec.initial);
+  if (misfit !== undefined) throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
+  const made = {
+    name: spec.name,
+    version: spec.version,
+    hash: declarationHash(spec, rules),
+    state: state as z.ZodType<z.infer<Schema>>,
+    initial: spec.initial,
+    declared: spec as unknown as DomainSpec<z.ZodType<z.infer<Schema>>, Actions>,
+    actions: actions as Domain<z.infer<Schema>, Actions>['actions'],
+    roles: spec.roles,
+    processes: spec.processes,
+    counselors: spec.counselors ?? {},
+    freeze: spec.freeze ?? 'world',
+    memory: spec.memory,
+    rules,
+    rulesByPath,
+    sensitive: sensitiveScope(sensitive),
+    sensitiveArgs: sensitiveArgsOf(spec, actions),
+    erasing: new BoundProcess([], sensitive, rules, undefined),
+    bind: (process: string, params: RoleParams) => bindings.get(process, params),
+    footprint: (role: string, params: RoleParams) =>
+      (spec.roles[role]?.processes ?? []).flatMap((process) => {
+        const { reads, writes } = bindings.get(process, params);
+        return [...reads, ...writes];
+      }),
+  };
+  return Object.freeze(madeHere(made));
+}
+
+/**
+ * Refuses the domain of another copy of the package: where that has a star in a footprint, this one sees a key of no member, and
+ * would judge nothing.
+ *
+ * @throws CopyError `other_copy`
+ */
+export function requireOwnDomain(domain: Domain): void {
+  requireMadeHere(domain, `The domain ${domain?.name}`);
+}
+
+/** What is said to be believed may be erased, wherever it stands. */
+function sensitiveArgsOf({ memory }: DomainSpec<any, any>, actions: Record<string, ActionSpec>): Set<string> {
+  const named = Object.keys(actions).filter((name) => {
+    const { args, beliefs } = actions[name] as ActionSpec;
+    return beliefs !== undefined || hasSensitivePart(args);
+  });
+  return new Set(memory === undefined ? named : [...named, BELIEVE_ACTION]);
+}
+
+/** Who says something needs predicates to say it of, and persons to ask who are there. */
+function checkMemory(spec: DomainSpec<any, any>): void {
+  const says = Object.entries(spec.actions as Record<string, ActionSpec>).find(
+    ([, { beliefs }]) => beliefs !== undefined,
+  );
+  if (says !== undefined && spec.memory === undefined)
+    throw invalid(spec.name, `the action ${says[0]} has beliefs, and the domain declares no memory`);
+  for (const [name, { channel }] of Object.entries(spec.memory?.predicates ?? {}))
+    checkChannel(spec, `the predicate ${name}`, channel);
+}
+
+function placesOf(spec: DomainSpec<any, any>, state: z.ZodType): Pattern[] {
+  try {
+    return sensitivePlaces(state);
+  } catch (error) {
+    throw error instanceof KernelError ? invalid(spec.name, `${error.message}`) : error;
+  }
+}
+
+interface ProcessTemplate {
+  readonly reads: readonly PatternTemplate[];
+  readonly writes: readonly PatternTemplate[];
+  readonly params: readonly string[];
+}
+
+function compileProcesses(spec: DomainSpec<any, any>): Map<string, ProcessTemplate> {
+  return new Map(
+    Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => {
+      const parsed = { reads: reads.map(parseTemplate), writes: writes.map(parseTemplate) };
+      const params = new Set([...parsed.reads, ...parsed.writes].flatMap(templateParams));
+      return [name, { ...parsed, params: [...params] }];
+    }),
+  );
+}
+
+function checkRoles(spec: DomainSpec<any, any>, processes: Map<string, ProcessTemplate>): void {
+  for (const [name, role] of Object.entries(spec.roles)) {
+    const params = role.params ?? [];
+    for (const process of role.processes) {
+      const template = processes.get(process);
+      if (template === undefined) throw invalid(spec.name, `the role ${name} performs ${process}, which is no process`);
+      const missing = template.params.find((param) => !params.includes(param));
+      if (missing !== undefined) {
+        throw invalid(
+          spec.name,
+          `the process ${process} needs the parameter ${missing}, which the role ${name} does not have`,
+        );
+      }
+    }
+    if (role.sees !== undefined) checkSees(spec, name, role, processes);
+  }
+}
+
+/** A.8: a role that says what it sees must see just what its processes need. */
+function checkSees(
+  spec: DomainSpec<any, any>,
+  name: string,
+  role: Role,
+  processes: Map<string, ProcessTemplate>,
+): void {
+  const params = Object.fromEntries((role.params ?? []).map((param) => [param, `{${param}}`]));
+  const sees = bindAll((role.sees ?? []).map(parseTemplate), params);
+  const needs = role.processes.flatMap((process) => {
+    const template = processes.get(process) as ProcessTemplate;
+    return bindAll([...template.reads, ...template.writes], params);
+  });
+  const excess = sees.find((pattern) => !contains(needs, pattern));
+  if (excess !== undefined)
+    throw invalid(spec.name, `the role ${name} sees ${patternText(excess)}, which none of its processes needs`);
+  const missing = needs.find((pattern) => !contains(sees, pattern));
+  if (missing !== undefined)
+    throw invalid(spec.name, `the role ${name} does not see ${patternText(missing)}, which its processes need`);
+}
+
+function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> {
+  const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, action]) => {
+    if (name.startsWith('assize.'))
+      throw invalid(spec.name, `the action ${name} has a name that is kept for what is built in`);
+    if (!Object.hasOwn(spec.processes, action.process)) {
+      throw invalid(spec.name, `the action ${name} belongs to ${action.process}, which is no process`);
+    }
+    checkChannel(spec, `the action ${name}`, action.channel);
+    return [name, Object.freeze({ ...action, args: strictSchema(action.args, 'args') })];
+  });
+  return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(entries)));
+}
+
+function compileRules(spec: DomainSpec<any, any>): Rule[] {
+  const rules = { invariant, each, unique, sum, count } as Rules<any>;
+  const list = typeof spec.invariants === 'function' ? spec.invariants(rules) : spec.invariants;
+  const malformed = rulesFault(list);
+  if (malformed !== undefined) throw invalid(spec.name, malformed);
+  const seen = new Set<string>();
+  const members = new Map<string, Pattern>();
+  return list.map((item, index) => {
+    if (seen.has(item.id)) throw invalid(spec.name, `two invariants are named ${item.id}`);
+    seen.add(item.id);
+    checkChannel(spec, `the invariant ${item.id}`, item.channel);
+    return { index, id: item.id, spec: item, ...placesOfRule(spec.name, item, members) };
+  });
+}
+
+/** `members`: the paths of members that there are already, by how they are written. */
+function placesOfRule(
+  domain: string,
+  item: Invariant<any>,
+  members: Map<string, Pattern>,
+): Pick<Rule, 'patterns' | 'scope' | 'member' | 'tallies'> {
+  const reads = item.reads.map((source) => fixedPattern(domain, item.id, source));
+  const scope = compileScope(reads);
+  const membersAt = (path: string): Pattern => {
+    if (!path.endsWith('/*')) {
+      throw invalid(domain, `the path ${path} of ${item.id} must end in /*, such as /orders/*`);
+    }
+    const known = members.get(path) ?? fixedPattern(domain, item.id, path);
+    members.set(path, known);
+    return known;
+  };
+  if (item.kind === 'plain') {
+    const tallies = Object.entries(item.index ?? {}).map(([name, { path, per, of }]) =>
+      planOf(name, membersAt(path), per, of),
+    );
+    return { patterns: [...reads, ...tallies.map(({ path }) => path)], scope, member: undefined, tallies };
+  }
+  const path = membersAt(item.path);
+  const patterns = [path, ...reads];
+  if (item.kind === 'each') return { patterns, scope, member: path, tallies: [] };
+  return { patterns, scope, member: undefined, tallies: [groupPlan(item, path)] };
+}
+
+function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): TallyPlan {
+  if (item.kind === 'sum') return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
+  if (item.kind === 'unique') return uniquePlan(item, path);
+  const { per, where } = item;
+  if (where === undefined) return planOf(item.id, path, per, undefined);
+  const counted = (member: unknown, keys: readonly string[]): string | undefined => {
+    const counts: unknown = where(member, keys);
+    if (typeof counts !== 'boolean') throw new Error('its `where` answers neither true nor false');
+    if (!counts) return undefined;
+    return per === undefined ? '' : per(member, keys);
+  };
+  return planOf(item.id, path, counted, undefined);
+}
+
+function planOf(name: string, path: Pattern, per: Index['per'], of: Index['of']): TallyPlan {
+  return { name, path, by: per ?? inOne, group: nameText, amount: of, named: false };
+}
+
+const inOne = (): string => '';
+
+function nameText(name: unknown): string | undefined {
+  return typeof name === 'string' ? name : undefined;
+}
+
+function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): TallyPlan {
+  const told = (member: unknown, keys: readonly string[]): unknown => {
+    const value = by(member, keys);
+    // It may be a part of the state, which is another one after the next change.
+    return typeof value === 'object' && value !== null ? new Told(canonicalize(value)) : value;
+  };
+  return { ...planOf(id, path, told as Index['per'], undefined), group: valueText, named: true };
+}
+
+/** The canonical text of a value with parts. */
+class Told {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** No other value's text begins as a text's does here. */
+function valueText(value: unknown): string {
+  if (value instanceof Told) return value.text;
+  return typeof value === 'string' ? `"${value}` : canonicalize(value);
+}
+
+/** A pointer that leads nowhere would make a rule that never judges, or a process that can't write: always a slip. */
+function checkPlaces(
+  spec: DomainSpec<any, any>,
+  state: z.ZodType,
+  processes: Map<string, ProcessTemplate>,
+  rules: readonly Rule[],
+): void {
+  const check = (what: string, { segments }: Pattern | PatternTemplate): void => {
+    const path = segments.map((segment) => (typeof segment === 'string' ? segment : undefined));
+    if (hasPlace(state, path)) return;
+    const pointer = path.map((key) => `/${key === undefined ? '*' : escapeSegment(key)}`).join('');
+    throw invalid(spec.name, `${what} names ${pointer}, and the state's schema has no such place`);
+  };
+  for (const [name, { reads, writes }] of processes) {
+    for (const template of [...reads, ...writes]) check(`the process ${name}`, template);
+  }
+  for (const rule of rules) for (const pattern of rule.patterns) check(`the invariant ${rule.id}`, pattern);
+}
+
+function fixedPattern(domain: string, id: string, source: string): Pattern {
+  const template = parseTemplate(source);
+  if (template.append || templateParams(template).length > 0) {
+    throw invalid(domain, `the footprint ${source} of ${id} must be a plain pointer; only * is allowed in it`);
+  }
+  return bindAll([template], {})[0] as Pattern;
+}
+
+function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string | undefined): void {
+  if (channel !== undefined && !Object.hasOwn(spec.counselors ?? {}, channel)) {
+    throw invalid(spec.name, `${what} names the channel ${channel}, which is none of the counselors`);
+  }
+}
+
+/** Names that a channel can be made of: `any` is every one of them, `+` joins those that must all agree. */
+function checkCounselors(spec: DomainSpec<any, any>): void {
+  const odd = Object.keys(spec.counselors ?? {}).find(
+    (name) => name === ANY_COUNSELOR || !/^[A-Za-z][A-Za-z0-9_-]*$/.test(name),
+  );
+  if (odd !== undefined) {
+    throw invalid(
+      spec.name,
+      `a kind of counselor can't be named ${JSON.stringify(odd)}; use letters, digits, - and _, and not "any"`,
+    );
+  }
+}
+
+/** What makes a change re-evaluate a rule directly; the places of `with` are found by their reverse index. */
+function directPatterns(rule: Rule): readonly Pattern[] {
+  return rule.spec.kind === 'plain' ? rule.patterns : rule.patterns.slice(0, 1);
+}
+
+/** Bindings of processes. Those without parameters are made once; to make one is as cheap as to find it among many. */
+class Bindings {
+  readonly #processes: Map<string, ProcessTemplate>;
+  readonly #rules: readonly Rule[];
+  readonly #schema: z.ZodType;
+  readonly #fixed: Map<string, Binding> = new Map();
+  /** Processes whose footprint has all members of some object, as most have not. */
+  readonly #saturating: Set<ProcessTemplate> = new Set();
+
+  constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[], schema: z.ZodType) {
+    this.#processes = processes;
+    this.#rules = rules;
+    this.#schema = schema;
+    for (const template of processes.values()) {
+      const params = Object.fromEntries(template.params.map((param) => [param, `{${param}}`]));
+      const scope = compileScope(bindAll([...template.reads, ...template.writes], params));
+      if (saturate(scope, schema) !== scope) this.#saturating.add(template);
+    }
+  }
+
+  get(process: string, params: RoleParams): Binding {
+    const template = this.#processes.get(process) as ProcessTemplate;
+    if (template.params.length > 0) return this.#make(template, params);
+    let fixed = this.#fixed.get(process);
+    if (fixed === undefined) {
+      fixed = this.#make(template, params);
+      this.#fixed.set(process, fixed);
+    }
+    return fixed;
+  }
+
+  #make(template: ProcessTemplate, params: RoleParams): Binding {
+    const schema = this.#saturating.has(template) ? this.#schema : undefined;
+    return new BoundProcess(bindAll(template.reads, params), bindAll(template.writes, params), this.#rules, schema);
+  }
+}
+
+/** Every proposal needs the scopes; only one that escalates needs the closure, which is made then. */
+class BoundProcess implements Binding {
+  readonly reads: readonly Pattern[];
+  readonly writes: readonly Pattern[];
+  readonly scope: Scope;
+  readonly #rules: readonly Rule[];
+  #closure: { readonly patterns: readonly Pattern[]; readonly scope: Scope } | undefined;
+
+  constructor(
+    reads: readonly Pattern[],
+    writes: readonly Pattern[],
+    rules: readonly Rule[],
+    saturating: z.ZodType | undefined,
+  ) {
+    this.reads = reads;
+    this.writes = writes;
+    const scope = compileScope([...reads, ...writes]);
+    this.scope = saturating === undefined ? scope : saturate(scope, saturating);
+    this.#rules = rules;
+  }
+
+  get closure(): readonly Pattern[] {
+    return this.#close().patterns;
+  }
+
+  get closureScope(): Scope {
+    return this.#close().scope;
+  }
+
+  #close(): { readonly patterns: readonly Pattern[]; readonly scope: Scope } {
+    if (this.#closure === undefined) {
+      const patterns = [...this.reads, ...this.writes, ...this.#rules.flatMap((rule) => metBy(rule, this.writes))];
+      this.#closure = { patterns, scope: compileScope(patterns) };
+    }
+    return this.#closure;
+  }
+}
+
+/** What a rule reads, if one of the writes meets it: of an `each` rule only the members that they can reach. */
+export function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
+  if (!rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write)))) return [];
+  const { member } = rule;
+  if (member === undefined) return rule.patterns;
+  const others = rule.patterns.slice(1);
+  const reached = writes.filter((write) => overlaps(member, write)).map((write) => narrowed(member, write));
+  // A write to what members are judged with may be about any of them.
+  return others.some((other) => writes.some((write) => overlaps(other, write)))
+    ? rule.patterns
+    : [...reached, ...others];
+}
+
+/** Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one. */
+function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): string {
+  const json = (schema: z.ZodType, io: 'input' | 'output'): unknown =>
+    // Through JSON text: zod hangs a hidden member on the object, which is no part of the schema.
+    parseStrict(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' })), SCHEMA_LIMITS);
+  return contentHash(
+    {
+      name: spec.name,
+      version: spec.version,
+      state: json(spec.state, 'output'),
+      processes: Object.fromEntries(
+        Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => [
+          name,
+          { reads: [...reads], writes: [...writes] },
+        ]),
+      ),
+      roles: Object.fromEntries(
+        Object.entries(spec.roles).map(([name, { params = [], processes }]) => [
+          name,
+          { params: [...params], processes: [...processes] },
+        ]),
+      ),
+      actions: Object.fromEntries(
+        Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args, approvals }]) => [
+          name,
+          { process, args: json(args, 'input'), ...several(approvals) },
+        ]),
+      ),
+      invariants: rules.map(({ id, spec: rule, patterns }) => ({
+        id,
+        kind: rule.kind,
+        footprint: patterns.map(patternText),
+        ...several(rule.approvals),
+      })),
+      counselors: Object.keys(spec.counselors ?? {}).sort(),
+      freeze: spec.freeze ?? 'world',
+      // Only where there is one, so that other domains keep their hashes.
+      ...(spec.memory === undefined ? {} : { memory: spec.memory as unknown as Json }),
+      build: spec.build ?? null,
+    },
+    SCHEMA_LIMITS,
+  );
+}
+
+/** One approval is what there was before it could be more: it leaves no trace in a hash. */
+function several(approvals: number = 1): { approvals?: number } {
+  return approvals > 1 ? { approvals } : {};
+}
+
+/** The bounds of a float are whole numbers beyond 2^53. */
+const SCHEMA_LIMITS = { integers: 'any' } as const;
+
+function invalid(domain: string, what: string): KernelError {
+  return new KernelError('invalid_domain', `The domain ${domain} can't be used: ${what}.`);
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { madeHere, refuseOtherCopy } from '#base';
+import { KernelError } from '../errors.ts';
+import { ANY, compileScope, type Pattern, type PatternSegment, type Scope } from './footprint.ts';
+
+/** What a state has in the place of a value that was erased: the hash of the text that it stood in. */
+const erased = madeHere(z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) }));
+
+export type Erased = z.infer<typeof erased>;
+
+/**
+ * A value that may have to be erased: a name, a diagnosis, free text. The ledger has it by salted hash only, so that
+ * `Trajectory.erase` can take it away for good and every other hash stays as it is; the state then has `{"$erased": hash}` in
+ * its place, and so it is part of the type. It is written down as a whole when a part of it changes: mark small values.
+ *
+ * Arguments with a sensitive part are kept as a whole by salted hash.
+ */
+export function sensitive<Schema extends z.ZodType>(schema: Schema): z.ZodUnion<readonly [Schema, typeof erased]> {
+  return z.union([schema, erased]);
+}
+
+export function isErased(value: unknown): value is Erased {
+  return typeof value === 'object' && value !== null && erased.safeParse(value).success;
+}
+
+/** By what it is made of, so that a description or a check that is added to it takes nothing away. */
+export function isSensitive(schema: z.ZodType): boolean {
+  const { type, options } = schema._zod.def as { readonly type: string; readonly options?: readonly z.ZodType[] };
+  return type === 'union' && options?.some(isErasedSchema) === true;
+}
+
+/**
+ * The mark itself, which is left as it is when schemas are made strict.
+ *
+ * @throws CopyError `other_copy` for that of another copy, which would leave a value unmarked
+ */
+export function isErasedSchema(schema: z.ZodType): boolean {
+  refuseOtherCopy(schema, 'What `sensitive` has marked');
+  return schema === erased;
+}
+
+/** The sensitive places of a state; undefined where there is none, which most domains can be asked at no cost. */
+export function sensitiveScope(patterns: readonly Pattern[]): Scope | undefined {
+  return patterns.length === 0 ? undefined : compileScope(patterns);
+}
+
+/**
+ * Where a schema of a state has sensitive values.
+ *
+ * @throws KernelError `invalid_domain` for one that stands where it can't be told whether a value is it
+ */
+export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment[] = []): Pattern[] {
+  if (isSensitive(schema)) {
+    if (path.length === 0)
+      throw new KernelError('invalid_domain', 'The whole state is marked sensitive; mark its parts.');
+    return [{ segments: path, append: false }];
+  }
+  const {
+    shape = {},
+    valueType,
+    element,
+    innerType,
+    options = [],
+    items = [],
+    rest,
+  } = schema._zod.def as {
+    readonly shape?: Readonly<Record<string, z.ZodType>>;
+    readonly valueType?: z.ZodType;
+    readonly element?: z.ZodType;
+    readonly innerType?: z.ZodType;
+    readonly options?: readonly z.ZodType[];
+    readonly items?: readonly z.ZodType[];
+    readonly rest?: z.ZodType | null;
+  };
+  const either = [...options, ...items, ...(rest == null ? [] : [rest])];
+  if (either.some((part) => sensitivePlaces(part, ['']).length > 0)) {
+    throw new KernelError(
+      'invalid_domain',
+      'A part of a union or tuple is marked sensitive, and a change does not show which part a value is; mark all of it.',
+    );
+  }
+  return [
+    ...Object.entries(shape).flatMap(([key, part]) => sensitivePlaces(part, [...path, key])),
+    ...[valueType, element].flatMap((part) => (part === undefined ? [] : sensitivePlaces(part, [...path, ANY]))),
+    ...(innerType === undefined ? [] : sensitivePlaces(innerType, path)),
+  ];
+}
+
+/** Whether a schema of arguments has a sensitive part anywhere. */
+export function hasSensitivePart(schema: z.ZodType): boolean {
+  if (isSensitive(schema)) return true;
+  return Object.values(schema._zod.def as object).some((part) =>
+    isSchema(part)
+      ? hasSensitivePart(part)
+      : isParts(part) && Object.values(part).some((each) => isSchema(each) && hasSensitivePart(each)),
+  );
+}
+
+/** Whether something erased is in a value: only an erasure puts it there, no agent. */
+export function hasErased(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return isErased(value) || Object.values(value).some(hasErased);
+}
+
+function isSchema(part: unknown): part is z.ZodType {
+  return typeof part === 'object' && part !== null && '_zod' in part;
+}
+
+function isParts(part: unknown): part is object {
+  return typeof part === 'object' && part !== null && !isSchema(part);
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { issueText } from '#canon';
+import { MEMORY_SPEC } from '../judge/beliefs.ts';
+import { APPROVALS_MAX } from '../judge/channel.ts';
+
+const fn = z.custom<(...given: any[]) => unknown>((value) => typeof value === 'function', 'a function is wanted here');
+const schema = z.custom<z.ZodType>(
+  (value) => typeof value === 'object' && value !== null && '_zod' in value,
+  'a zod schema is wanted here',
+);
+const approvals = z.int().min(1).max(APPROVALS_MAX).optional();
+const pointers = z.array(z.string(), 'a list of JSON pointers is wanted here');
+
+const SPEC = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  state: schema,
+  initial: z.unknown().optional(),
+  processes: z.record(z.string(), z.strictObject({ reads: pointers.optional(), writes: pointers.optional() })),
+  roles: z.record(
+    z.string(),
+    z.strictObject({
+      params: z.array(z.string()).optional(),
+      processes: z.array(z.string()),
+      sees: pointers.optional(),
+    }),
+  ),
+  actions: z.record(
+    z.string(),
+    z.strictObject({
+      process: z.string(),
+      args: schema,
+      description: z.string().optional(),
+      apply: fn,
+      cost: fn.optional(),
+      scopes: fn.optional(),
+      beliefs: fn.optional(),
+      onApprove: fn.optional(),
+      onFailure: fn.optional(),
+      channel: z.string().optional(),
+      approvals,
+    }),
+  ),
+  invariants: z.union([z.array(z.unknown()), fn], 'a list of invariants, or a function that gives one, is wanted here'),
+  counselors: z.record(z.string(), fn).optional(),
+  freeze: z.enum(['world', 'footprint']).optional(),
+  memory: MEMORY_SPEC.optional(),
+  build: z.string().optional(),
+});
+
+const OPTIONS = { channel: z.string().optional(), approvals, onApprove: fn.optional() };
+
+const GROUPED = { id: z.string(), path: z.string(), reads: pointers, ...OPTIONS };
+const FIGURED = { ...GROUPED, per: fn.optional(), with: fn.optional(), check: fn };
+const INDEX = z.strictObject({ path: z.string(), per: fn.optional(), of: fn.optional() });
+
+const RULES = z.array(
+  z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('plain'),
+      id: z.string(),
+      reads: pointers,
+      index: z.record(z.string(), INDEX).optional(),
+      check: fn,
+      ...OPTIONS,
+    }),
+    z.strictObject({
+      kind: z.literal('each'),
+      id: z.string(),
+      path: z.string(),
+      reads: pointers,
+      with: fn.optional(),
+      check: fn,
+      ...OPTIONS,
+    }),
+    z.strictObject({ kind: z.literal('unique'), by: fn, check: fn.optional(), ...GROUPED }),
+    z.strictObject({ kind: z.literal('sum'), of: fn.optional(), ...FIGURED }),
+    z.strictObject({ kind: z.literal('count'), where: fn.optional(), ...FIGURED }),
+  ]),
+);
+
+/** What is wrong with the form of a domain module, before anything is made of it; undefined when nothing is. */
+export function specFault(spec: unknown): string | undefined {
+  const parsed = SPEC.safeParse(spec);
+  return parsed.success ? undefined : issueText(parsed.error);
+}
+
+/** The same of its invariants, which `invariant`, `each`, `unique`, `sum` and `count` make. */
+export function rulesFault(rules: unknown): string | undefined {
+  const parsed = RULES.safeParse(rules);
+  if (parsed.success) return undefined;
+  return `/invariants${issueText(parsed.error)}; write invariant(id, reads, check, options?), unique(id, path, options, check?), each(id, path, options, check), or sum or count in the same way`;
+}

@@ -1,0 +1,381 @@
+import { ANY, type Pattern } from '../domain/footprint.ts';
+import type { Counts } from '../domain/invariant.ts';
+import { FootprintFault, messageOf } from '../errors.ts';
+import type { Sight } from '../state/member-view.ts';
+import { byKeys, type Keys, keysOf, membersUnder, NO_KEYS, nameOf, placeOf } from '../state/members.ts';
+import { Few } from '../state/small-map.ts';
+
+/** An index as a rule declares it. */
+export interface TallyPlan {
+  /** What a check finds it under. */
+  readonly name: string;
+  /** The very same for rules over one collection. */
+  readonly path: Pattern;
+  /** What tells groups apart, nothing that changes with the state; undefined: the member is in none. */
+  readonly by: (member: unknown, keys: Keys) => unknown;
+  /** The name of a group; undefined for what is none. */
+  readonly group: (by: unknown) => string | undefined;
+  /** What it adds to the sum of its group; undefined: there are no sums. */
+  readonly amount: ((member: unknown, keys: Keys) => number) | undefined;
+  /** Whether it has to be known who is in a group. */
+  readonly named: boolean;
+}
+
+/** What one member brings to its group. */
+interface Share {
+  readonly by: unknown;
+  readonly group: string;
+  readonly amount: number;
+}
+
+/** A member that can't be counted, and why. */
+class Unfit {
+  readonly keys: Keys;
+  readonly why: string;
+
+  constructor(keys: Keys, why: string) {
+    this.keys = keys;
+    this.why = why;
+  }
+}
+
+/** What a member brings, if it takes part. */
+export type Brought = Share | Unfit | undefined;
+
+/** The figures of one group, never changed. A sum is a number as long as it is a safe one, and so exact. */
+interface Group {
+  readonly count: number;
+  readonly sum: number | bigint;
+}
+
+/** What is read of a tally: of the one that stands, or of one as a candidate would make it. */
+export abstract class Tallied implements Counts {
+  abstract readonly plan: TallyPlan;
+  abstract group(name: string): Group | undefined;
+  abstract unfit(): ReadonlyMap<string, Unfit>;
+  /** The members of a group, by name, where that is kept. */
+  abstract namesOf(group: string): Iterable<string>;
+
+  count(group: string = ''): number {
+    this.#sound();
+    return this.group(group)?.count ?? 0;
+  }
+
+  sum(group: string = ''): number {
+    const { name, amount } = this.plan;
+    if (amount === undefined) throw new Error(`the index ${name} does not say what it sums; give it an \`of\``);
+    this.#sound();
+    return this.sumOfCounted(group);
+  }
+
+  /** Of those members that can be counted. @throws Error beyond 2^53 − 1 */
+  sumOfCounted(group: string): number {
+    const { sum } = this.group(group) ?? NOBODY;
+    if (typeof sum === 'bigint') throw new Error(`the sum ${sum} is beyond 2^53 - 1`);
+    return sum;
+  }
+
+  /** The places of the members of a group, in order. */
+  places(group: string): readonly string[] {
+    const { path } = this.plan;
+    const members = Array.from(this.namesOf(group), (name) => keysOf(path, name));
+    return members.sort(byKeys).map((keys) => placeOf(path, keys));
+  }
+
+  /** Why the figures are not those of all members: the first one, in order, that can't be counted. */
+  fault(): string | undefined {
+    const unfit = this.unfit();
+    if (unfit.size === 0) return undefined;
+    const [first] = [...unfit.values()].sort((a, b) => byKeys(a.keys, b.keys)) as [Unfit];
+    return `${placeOf(this.plan.path, first.keys)} can't be counted, ${first.why}`;
+  }
+
+  #sound(): void {
+    const fault = this.fault();
+    if (fault !== undefined) throw new Error(fault);
+  }
+}
+
+/** What a member brings to each tally of its collection, two places each: by what it is told apart, and how much. */
+export type Row = readonly unknown[];
+
+/** Rows by the members' keys, one level a star. */
+type Branch = Map<string, Branch | unknown[]>;
+
+/**
+ * What the members of one collection bring. Its tallies share it, and a member's row is flat, because to look for what was
+ * last seen long ago is what takes time in a large collection.
+ */
+export class Rows {
+  readonly #root: Branch = new Map();
+  #slots: number = 0;
+
+  newSlot(): number {
+    return this.#slots++;
+  }
+
+  of(keys: Keys): Row | undefined {
+    let here: Branch | Row | undefined = this.#root;
+    for (let i = 0; i < keys.length; i++) {
+      here = (here as Branch).get(keys[i] as string);
+      if (here === undefined) return undefined;
+    }
+    return here as Row;
+  }
+
+  write(keys: Keys, slot: number, now: Brought): void {
+    let row = this.of(keys) as unknown[] | undefined;
+    if (row === undefined) {
+      row = new Array<unknown>(this.#slots * 2).fill(undefined);
+      plant(this.#root, keys, row);
+    }
+    row[slot * 2] = now instanceof Unfit ? now : now?.by;
+    row[slot * 2 + 1] = now instanceof Unfit ? undefined : now?.amount;
+    if (now === undefined && row.every((one) => one === undefined)) prune(this.#root, keys, 0);
+  }
+
+  /** The members whose paths lie under this one, at the cost of those. */
+  under({ segments }: Pattern, path: readonly string[]): Keys[] {
+    const named = segments.flatMap((segment, i) => (segment === ANY ? [path[i]] : []));
+    const found: Keys[] = [];
+    collect(this.#root, named, NO_KEYS, found);
+    return found;
+  }
+}
+
+function plant(root: Branch, keys: Keys, row: unknown[]): void {
+  let here = root;
+  for (let i = 0; i < keys.length - 1; i++) {
+    let next = here.get(keys[i] as string) as Branch | undefined;
+    if (next === undefined) {
+      next = new Map();
+      here.set(keys[i] as string, next);
+    }
+    here = next;
+  }
+  here.set(keys.at(-1) as string, row);
+}
+
+function prune(here: Branch, keys: Keys, depth: number): void {
+  const key = keys[depth] as string;
+  if (depth < keys.length - 1) {
+    const below = here.get(key) as Branch;
+    prune(below, keys, depth + 1);
+    if (below.size > 0) return;
+  }
+  here.delete(key);
+}
+
+/** `named`: what the stars stand for, as far as a path says it. */
+function collect(here: Branch, named: readonly (string | undefined)[], keys: Keys, found: Keys[]): void {
+  const key = named[keys.length];
+  for (const name of key === undefined ? here.keys() : [key]) {
+    const below = here.get(name);
+    if (below === undefined) continue;
+    if (keys.length === named.length - 1) found.push([...keys, name]);
+    else collect(below as Branch, named, [...keys, name], found);
+  }
+}
+
+/**
+ * The figures of the members of a collection, by group. Made by one walk; from then on each change costs what it touches.
+ * What a candidate would make of them is staged, and taken over when the candidate is kept.
+ */
+export class Tally extends Tallied {
+  readonly plan: TallyPlan;
+  readonly rows: Rows;
+  readonly slot: number;
+  readonly #groups: Map<string, Group> = new Map();
+  /** Most groups that are named have one member. */
+  readonly #names: Map<string, string | Set<string>> = new Map();
+  readonly #unfit: Map<string, Unfit> = new Map();
+
+  /** Counts all members of a state. */
+  constructor(plan: TallyPlan, rows: Rows, state: unknown, sight: Sight) {
+    super();
+    this.plan = plan;
+    this.rows = rows;
+    this.slot = rows.newSlot();
+    for (const keys of membersUnder(plan.path, state, NO_KEYS)) {
+      const now = this.recount(undefined, sight.member(plan.path, keys), keys);
+      if (now === UNCHANGED || now === undefined) continue;
+      this.write(keys, undefined, now);
+      if ('group' in now) this.put(now.group, more(this.group(now.group), now));
+    }
+  }
+
+  /** What a member brings as it is now, or that it is what stands in its row. */
+  recount(row: Row | undefined, member: unknown, keys: Keys): Brought | typeof UNCHANGED {
+    const { by: byOf, amount: amountOf } = this.plan;
+    const before = row?.[this.slot * 2];
+    if (member === undefined) return before === undefined ? UNCHANGED : undefined;
+    try {
+      const by = byOf(member, keys);
+      if (by === undefined) return before === undefined ? UNCHANGED : undefined;
+      const amount = amountOf === undefined ? 0 : amountOf(member, keys);
+      if (by === before && amount === row?.[this.slot * 2 + 1]) return UNCHANGED;
+      const group = this.plan.group(by);
+      if (group === undefined) return new Unfit(keys, 'its group is not a text');
+      const was = typeof by === 'object' ? this.read(row) : undefined;
+      if (was !== undefined && 'group' in was && was.group === group && was.amount === amount) return UNCHANGED;
+      if (Number.isSafeInteger(amount)) return { by, group, amount };
+      return new Unfit(keys, 'what it adds is not a whole number within 2^53 - 1');
+    } catch (error) {
+      return new Unfit(keys, error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`);
+    }
+  }
+
+  /** What stands in a row. */
+  read(row: Row | undefined): Brought {
+    const by = row?.[this.slot * 2];
+    if (by === undefined || by instanceof Unfit) return by;
+    return { by, group: this.plan.group(by) as string, amount: row?.[this.slot * 2 + 1] as number };
+  }
+
+  override group(name: string): Group | undefined {
+    return this.#groups.get(name);
+  }
+
+  override unfit(): ReadonlyMap<string, Unfit> {
+    return this.#unfit;
+  }
+
+  groups(): string[] {
+    return [...this.#groups.keys()];
+  }
+
+  override namesOf(group: string): Iterable<string> {
+    const names = this.#names.get(group) ?? [];
+    return typeof names === 'string' ? [names] : names;
+  }
+
+  /** What a member brings from now on. */
+  write(keys: Keys, before: Brought, now: Brought): void {
+    this.rows.write(keys, this.slot, now);
+    if (before instanceof Unfit) this.#unfit.delete(nameOf(keys));
+    if (now instanceof Unfit) this.#unfit.set(nameOf(keys), now);
+    if (!this.plan.named) return;
+    if (before !== undefined && 'group' in before) this.#leave(before.group, nameOf(keys));
+    if (now !== undefined && 'group' in now) this.#join(now.group, nameOf(keys));
+  }
+
+  #join(group: string, name: string): void {
+    const there = this.#names.get(group);
+    if (there === undefined) this.#names.set(group, name);
+    else if (typeof there === 'string') this.#names.set(group, new Set([there, name]));
+    else there.add(name);
+  }
+
+  #leave(group: string, name: string): void {
+    const there = this.#names.get(group);
+    if (there === name) this.#names.delete(group);
+    else if (there instanceof Set) {
+      there.delete(name);
+      if (there.size === 0) this.#names.delete(group);
+    }
+  }
+
+  put(name: string, group: Group | undefined): void {
+    if (group === undefined) this.#groups.delete(name);
+    else this.#groups.set(name, group);
+  }
+}
+
+/** A member that was counted anew. */
+interface Counted {
+  readonly keys: Keys;
+  readonly before: Brought;
+  readonly now: Brought;
+}
+
+/** A tally with some members counted anew, which differ from what they were. */
+export class StagedTally extends Tallied {
+  readonly plan: TallyPlan;
+  readonly #base: Tally;
+  readonly #counted: Few<Counted> = new Few();
+  readonly #groups: Few<Group | undefined> = new Few();
+  #unfit: Map<string, Unfit> | undefined;
+
+  constructor(base: Tally) {
+    super();
+    this.#base = base;
+    this.plan = base.plan;
+  }
+
+  override group(name: string): Group | undefined {
+    return this.#groups.has(name) ? this.#groups.get(name) : this.#base.group(name);
+  }
+
+  override unfit(): ReadonlyMap<string, Unfit> {
+    return this.#unfit ?? this.#base.unfit();
+  }
+
+  override namesOf(group: string): Iterable<string> {
+    const names = new Set(this.#base.namesOf(group));
+    for (const name of this.#counted.keys) {
+      const { now } = this.#counted.get(name) as Counted;
+      if (now !== undefined && 'group' in now && now.group === group) names.add(name);
+      else names.delete(name);
+    }
+    return names;
+  }
+
+  /** Whether a member was counted anew before. */
+  has(name: string): boolean {
+    return this.#counted.has(name);
+  }
+
+  /** `touched` is given the groups whose figures change, and undefined when others can be counted now. */
+  change(name: string, counted: Counted, touched: (group: string | undefined) => void): void {
+    const { before, now } = counted;
+    this.#counted.set(name, counted);
+    if (before !== undefined && 'group' in before) {
+      this.#groups.set(before.group, less(this.group(before.group), before));
+      touched(before.group);
+    }
+    if (now !== undefined && 'group' in now) {
+      this.#groups.set(now.group, more(this.group(now.group), now));
+      touched(now.group);
+    }
+    if (before instanceof Unfit || now instanceof Unfit) {
+      this.#unfit ??= new Map(this.#base.unfit());
+      if (now instanceof Unfit) this.#unfit.set(name, now);
+      else this.#unfit.delete(name);
+      touched(undefined);
+    }
+  }
+
+  /** Makes it what stands. */
+  keep(): void {
+    for (const name of this.#counted.keys) {
+      const { keys, before, now } = this.#counted.get(name) as Counted;
+      this.#base.write(keys, before, now);
+    }
+    for (const name of this.#groups.keys) this.#base.put(name, this.#groups.get(name));
+  }
+}
+
+/** That a member brings what it brought. */
+export const UNCHANGED: unique symbol = Symbol('unchanged');
+
+const NOBODY: Group = { count: 0, sum: 0 };
+
+function more(group: Group = NOBODY, { amount }: Share): Group {
+  return { count: group.count + 1, sum: plus(group.sum, amount) };
+}
+
+/** Undefined when nobody is left. */
+function less(group: Group = NOBODY, { amount }: Share): Group | undefined {
+  return group.count <= 1 ? undefined : { count: group.count - 1, sum: plus(group.sum, -amount) };
+}
+
+/** Exact: two safe numbers whose sum is one too are added without a loss. */
+function plus(sum: number | bigint, amount: number): number | bigint {
+  if (typeof sum === 'number') {
+    const total = sum + amount;
+    if (Number.isSafeInteger(total)) return total;
+  }
+  const total = BigInt(sum) + BigInt(amount);
+  const back = Number(total);
+  return Number.isSafeInteger(back) ? back : total;
+}

@@ -1,0 +1,280 @@
+import { isAssizeError } from '#base';
+import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
+import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
+import { changesFault } from '../domain/schema.ts';
+import { hasErased } from '../domain/sensitive.ts';
+import { KernelError, messageOf, PROPOSE_ANEW } from '../errors.ts';
+import { type Change, changesOf } from '../state/changes.ts';
+import { Draft } from '../state/draft.ts';
+import { type PatchOperation, patchesOf } from '../state/patches.ts';
+import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
+import { type Inputs, runApply } from './candidate.ts';
+import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
+import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
+import { ERASE_ACTION } from './erase.ts';
+import { detectionVector, type Finding } from './full-check.ts';
+import type { World } from './world.ts';
+
+type Vector = readonly ReturnType<typeof detectionVector>[number][];
+
+/** A proposal that waits, as its pending entry has it. */
+export interface Waiting {
+  readonly intent: Intent;
+  readonly inputs: Inputs;
+  readonly patches: readonly PatchOperation[];
+  readonly approval: readonly PatchOperation[];
+  readonly invariantId?: string;
+  readonly channel: string;
+  /** How many different people must approve it, and who has. */
+  readonly approvals: number;
+  readonly approvedBy: readonly {
+    readonly principal: string;
+    readonly override?: boolean;
+    /** What did not pass when they approved it with override; absent where that was not recorded. */
+    readonly overridden?: Vector;
+  }[];
+  readonly freezes: 'world' | readonly string[];
+  /** Who asked, and who granted them the writ down from its root: never the one who approves. */
+  readonly requesters: readonly string[];
+}
+
+export interface Counsel {
+  readonly principal: string;
+  readonly at: string;
+  /** Commit although the result does not pass every invariant; the vector shows it. All who approve must say so. */
+  readonly override?: boolean;
+  /**
+   * A state of the counselor's own in place of the proposal's, as RFC 6902 operations on the current state. Only where one
+   * approval is enough: nobody else would have seen it.
+   */
+  readonly replacement?: readonly PatchOperation[];
+}
+
+export interface CounselorCommit {
+  /** The kind of counselor that the principal is. */
+  readonly as: string;
+  readonly compiled: Compiled;
+  readonly changes: readonly Change[];
+  readonly vector: Vector;
+  /** What of the vector does not pass. */
+  readonly broken: Vector;
+  readonly overridden: boolean;
+  /** Everybody whose approval it takes has approved. If not it is to be undone: it only shows that it would be committed. */
+  readonly complete: boolean;
+  /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
+  patches(): PatchOperation[];
+  keep(): void;
+  undo(): void;
+}
+
+/**
+ * Commits what waits: the proposal with its approval mark, or the counselor's own state. What would run now must be
+ * what was put up for approval; the result must pass every invariant, or be overridden; the vector records both.
+ * Where it takes more than one, each who approves is asked for the same, and must be somebody else.
+ * On an error the world is as before.
+ *
+ * @throws KernelError `unauthorised_counselor`, `approved_before`, `changed_since`, `override_needed`,
+ * `invalid_replacement`
+ */
+export function counsel(world: World, waiting: Waiting, counselor: Counsel, authority: Authority): CounselorCommit {
+  const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
+  checkAnother(counselor.principal, waiting.approvedBy);
+  const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
+  if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
+  checkApprovals(world, waiting, compiled);
+  if (counselor.replacement !== undefined) checkReplacement(waiting, compiled, counselor.replacement);
+  const draft = new Draft(world.state, world.owned);
+  try {
+    const open =
+      counselor.replacement === undefined
+        ? approveExactly(world, waiting, counselor, compiled, draft)
+        : replace(draft, waiting, counselor.replacement);
+    const changes = changesOf(draft);
+    const outside = changeOutside(open, changes);
+    if (outside !== undefined)
+      throw invalidReplacement(
+        `The approved state changes ${toPointer(outside.keys)}, which is not frozen for this decision.`,
+      );
+    const fault = changesFault(world.domain.state, draft.state, changes);
+    if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
+    const vector = detectionVector(world.domain, draft.state);
+    const broken = vector.filter(({ result }) => result !== 'pass');
+    if (broken.length > 0) checkOverride(waiting, counselor, broken);
+    return {
+      as,
+      compiled,
+      changes,
+      vector,
+      broken,
+      overridden: broken.length > 0,
+      complete: waiting.approvedBy.length + 1 >= waiting.approvals,
+      patches: () => patchesOf(world.domain, draft.state, changes),
+      keep: () => {
+        world.adopt(draft);
+        world.standing.restart(world.state);
+      },
+      undo: () => world.takeBack(draft),
+    };
+  } catch (error) {
+    world.takeBack(draft);
+    if (error instanceof KernelError) throw error;
+    throw invalidReplacement(`The approved state can't be made: ${messageOf(error)}.`, error);
+  }
+}
+
+/** Both ways of making the approved state answer with what they may have changed. */
+function approveExactly(
+  world: World,
+  waiting: Waiting,
+  counselor: Counsel,
+  compiled: Compiled,
+  draft: Draft,
+): readonly Pattern[] {
+  const finding = rerun(world, waiting, compiled, draft);
+  const preview = new Draft(draft.state, world.owned);
+  try {
+    markApproval(preview, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: waiting.inputs.at });
+    if (!same(patchesOf(world.domain, preview.state, changesOf(preview)), waiting.approval))
+      throw changedSince('the approval would now be marked in another way');
+  } finally {
+    preview.undo();
+    draft.exchangeRoot(preview.state);
+  }
+  markApproval(draft, compiled, finding, { counselor: counselor.principal, at: counselor.at });
+  return closureOf(compiled, finding).patterns;
+}
+
+/** Runs the proposal again; it must do and mean what it did when it was put up for approval. */
+function rerun(world: World, waiting: Waiting, compiled: Compiled, draft: Draft): Finding | undefined {
+  try {
+    runApply(draft, compiled, waiting.inputs);
+  } catch (error) {
+    throw changedSince(messageOf(error));
+  }
+  const changes = changesOf(draft);
+  if (!same(patchesOf(world.domain, draft.state, changes), waiting.patches))
+    throw changedSince('the action would now do something else');
+  const { finding } = world.standing.judgeChanges(draft.state, changes);
+  if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
+    throw changedSince(`it is now ${finding === undefined ? 'not escalated' : `judged by ${finding.rule.id}`}`);
+  }
+  return finding;
+}
+
+function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): boolean {
+  return canonicalize(now, WORLD_LIMITS) === canonicalize(then, WORLD_LIMITS);
+}
+
+function changedSince(what: string): KernelError {
+  return new KernelError(
+    'changed_since',
+    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
+  );
+}
+
+/** Before anything is run: a state of the counselor's own is judged by no rule that says how many it takes. */
+function checkApprovals({ domain }: World, { invariantId, approvals }: Waiting, compiled: Compiled): void {
+  const rule = domain.rules.find(({ id }) => id === invariantId);
+  const needed = approvalsFor(compiled, rule && { rule });
+  if (needed !== approvals) throw changedSince(`it takes the approval of ${needed}, and not of ${approvals}`);
+}
+
+/** Everybody who lets it through although it breaks a rule has to know that it does, and what the rule says. */
+function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: Vector): void {
+  const unaware = approvedBy.find((one) => one.override !== true);
+  if (override === true && unaware === undefined) {
+    checkSeen(approvedBy, broken);
+    return;
+  }
+  const what = `The approved state does not pass ${broken.map((item) => item.invariant_id).join(', ')}`;
+  const then =
+    unaware === undefined
+      ? 'approve with override to commit it all the same'
+      : `${unaware.principal} approved it without override. ${PROPOSE_ANEW}`;
+  throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
+}
+
+/** Outside of what is frozen, something else may have come to be broken between two approvals. */
+function checkSeen(approvedBy: Waiting['approvedBy'], broken: Vector): void {
+  for (const { principal, overridden } of approvedBy) {
+    if (overridden === undefined) continue;
+    const seen = new Set(overridden.map((item) => canonicalize(item)));
+    const unseen = broken.filter((item) => !seen.has(canonicalize(item)));
+    if (unseen.length > 0)
+      throw changedSince(
+        `${principal} approved it with override when ${saidIn(overridden)}, and now ${saidIn(unseen)}`,
+      );
+  }
+}
+
+function saidIn(vector: Vector): string {
+  return vector.map(({ invariant_id, detail }) => `${invariant_id} says ${detail}`).join(', ');
+}
+
+/** What an erasure does is not for anybody to put something else in the place of, nor to make it look done. */
+function checkReplacement({ approvals }: Waiting, { name }: Compiled, replacement: readonly PatchOperation[]): void {
+  if (approvals > 1)
+    throw invalidReplacement(`What takes the approval of ${approvals} can be approved or rejected, not replaced.`);
+  if (name === ERASE_ACTION) throw invalidReplacement('An erasure can be approved or rejected, not replaced.');
+  try {
+    canonicalize(replacement, { ...WORLD_LIMITS, foreign: true });
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+    throw invalidReplacement(`The approved state is no JSON: ${error.message}`, error);
+  }
+  if (hasErased(replacement))
+    throw invalidReplacement('The state has a value that is said to be erased, which only an erasure leaves.');
+}
+
+function invalidReplacement(message: string, cause?: unknown): KernelError {
+  return new KernelError('invalid_replacement', message, { cause });
+}
+
+/** Writes the counselor's own operations, in the part of the state that is frozen for the decision. */
+function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOperation[]): readonly Pattern[] {
+  const open = freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
+  draft.within(compileScope(open), (state) => {
+    for (const patch of patches) {
+      try {
+        applyOperation(state, patch);
+      } catch (error) {
+        const what = `The operation ${patch?.op} ${patch?.path} can't be done: ${messageOf(error)}.`;
+        throw invalidReplacement(what, error);
+      }
+    }
+  });
+  return open;
+}
+
+function applyOperation(state: object, patch: PatchOperation): void {
+  const keys = parsePointer(patch.path);
+  const last = keys.pop();
+  if (last === undefined) throw new Error('name a place inside the state');
+  let here = state as Record<string, any>;
+  let pointer = '';
+  for (const key of keys) {
+    pointer += `/${escapeSegment(key)}`;
+    here = here[key];
+    if (typeof here !== 'object' || here === null) throw new Error(`there is nothing at ${pointer}`);
+  }
+  if (!['add', 'replace', 'remove'].includes(patch.op)) throw new Error('only add, replace and remove are known');
+  if (Array.isArray(here)) applyToList(here, last, patch);
+  else if (patch.op === 'add') here[last] = patch.value;
+  else if (!Object.hasOwn(here, last)) throw new Error('there is nothing at that path');
+  else if (patch.op === 'replace') here[last] = patch.value;
+  else delete here[last];
+}
+
+function applyToList(list: unknown[], key: string, patch: PatchOperation): void {
+  if (patch.op === 'add' && key === '-') list.push(patch.value);
+  else if (patch.op === 'add') list.splice(indexOf(key, list.length), 0, patch.value);
+  else if (patch.op === 'replace') list[indexOf(key, list.length - 1)] = patch.value;
+  else list.splice(indexOf(key, list.length - 1), 1);
+}
+
+function indexOf(key: string, most: number): number {
+  const index = Number(key);
+  if (!(Number.isSafeInteger(index) && index >= 0 && index <= most && String(index) === key))
+    throw new Error('no such place in the list');
+  return index;
+}

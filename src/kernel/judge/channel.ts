@@ -1,0 +1,96 @@
+import { form, requireForm } from '#base';
+import type { Domain } from '../domain/define-domain.ts';
+import { plainName } from '../domain/principal-name.ts';
+import { KernelError } from '../errors.ts';
+import type { Compiled } from './compile.ts';
+import type { Finding } from './full-check.ts';
+
+/** The channel of what any counselor may resolve. */
+export const ANY_COUNSELOR = 'any';
+
+/** Between kinds of counselor of which the one who resolves must be every one. */
+const AND = '+';
+
+/**
+ * Who resolves an escalation: the kind that the rule names, and where something else held the action back as well, the kind that
+ * the action names, and the one that comes with what held it back. Where several are named, it takes one who is all of them, so
+ * that no agent picks the milder judge by what it puts into its arguments.
+ */
+export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
+  const ofRule = finding?.rule.spec.channel;
+  const ofAction = heldBack === undefined && ofRule !== undefined ? undefined : action.channel;
+  const kinds = new Set([ofRule, ofAction, ...kindsOf(heldBack?.channel)].filter((kind) => kind !== undefined));
+  return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
+}
+
+function kindsOf(channel: string = ANY_COUNSELOR): string[] {
+  return channel === ANY_COUNSELOR ? [] : channel.split(AND);
+}
+
+/** Most people whose approval one proposal can take. */
+export const APPROVALS_MAX = 8;
+
+/** How many people must approve an escalation: as many as the rule or the action says, whichever are more. */
+export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'> | undefined): number {
+  return Math.max(action.approvals ?? 1, finding?.rule.spec.approvals ?? 1);
+}
+
+/**
+ * Sees that nobody approves twice: names are compared as `counselorKind` compares them.
+ *
+ * @throws KernelError `approved_before`
+ */
+export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
+  const name = plainName(principal);
+  const before = approvedBy.find((one) => plainName(one.principal) === name);
+  if (before === undefined) return;
+  throw new KernelError('approved_before', `${principal} has approved this; it takes the approval of somebody else.`, {
+    evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
+  });
+}
+
+/**
+ * The channel under which a principal may resolve what waits there (Definition A.61). Who asked, under their own name or
+ * through a child of their writ, never may.
+ *
+ * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
+ */
+export function counselorKind(
+  domain: Domain,
+  channel: string,
+  principal: string,
+  requesters: readonly string[],
+): string {
+  requireForm(form.text, channel, 'channel');
+  requireForm(form.text, principal, 'principal');
+  requireForm(form.list(form.text), requesters, 'requesters');
+  const name = plainName(principal);
+  if (requesters.some((requester) => plainName(requester) === name)) {
+    throw unauthorised(
+      `${principal} asked for this, or granted the writ it was asked under, and so can't resolve it.`,
+      principal,
+      channel,
+    );
+  }
+  const kinds = Object.keys(domain.counselors);
+  const is = (kind: string): boolean => domain.counselors[kind]?.(principal) === true;
+  if (channel === ANY_COUNSELOR) {
+    const kind = kinds.find(is);
+    if (kind !== undefined) return kind;
+  } else if (channel.split(AND).every(is)) return channel;
+  const wanted =
+    kinds.length === 0
+      ? 'nobody: the domain has no counselors'
+      : channel === ANY_COUNSELOR
+        ? `a counselor of the kind ${kinds.join(' or ')}`
+        : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
+  throw unauthorised(
+    `${principal} is no counselor for this; it can be resolved by ${wanted} (the domain says who is one).`,
+    principal,
+    channel,
+  );
+}
+
+function unauthorised(message: string, principal: string, channel: string): KernelError {
+  return new KernelError('unauthorised_counselor', message, { evidence: { principal, channel } });
+}

@@ -1,0 +1,185 @@
+import { parsePointer } from '#canon';
+import type { Rule } from '../domain/define-domain.ts';
+import { type Pattern, scopeAt } from '../domain/footprint.ts';
+import type {
+  CountInvariant,
+  EachInvariant,
+  PlainInvariant,
+  SumInvariant,
+  UniqueInvariant,
+} from '../domain/invariant.ts';
+import { type InvariantResult, pass, reject } from '../domain/invariant-result.ts';
+import { FootprintFault, messageOf } from '../errors.ts';
+import type { Sight } from '../state/member-view.ts';
+import { type Keys, lookup, memberPath, membersUnder, NO_KEYS } from '../state/members.ts';
+import { type Container, view } from '../state/view.ts';
+import { Rows, type Tallied, Tally } from './aggregates.ts';
+
+/** A rule's answer at one place. */
+export interface Judgement {
+  readonly result: InvariantResult;
+  /** Of rules with `with`: the other places that it was judged with. */
+  readonly others?: readonly string[];
+}
+
+/** Where all members are counted: judged before the groups, and passed where each could be. */
+const WHOLE: Keys = NO_KEYS;
+
+/** Counts what a rule has counted, by a walk. `rows`: of the collections of which something is counted already. */
+export function talliesOf(rule: Rule, state: unknown, sight: Sight, rows: Map<Pattern, Rows> = new Map()): Tally[] {
+  return rule.tallies.map((plan) => {
+    const known = rows.get(plan.path) ?? new Rows();
+    rows.set(plan.path, known);
+    return new Tally(plan, known, state, sight);
+  });
+}
+
+/**
+ * All places at which a rule is judged, in order: one for a plain rule, the members of `each`, and of a rule over groups
+ * the whole and each group.
+ */
+export function placesOf(rule: Rule, state: unknown, tallies: readonly Tally[]): readonly Keys[] {
+  if (rule.member !== undefined) return membersUnder(rule.member, state, NO_KEYS);
+  if (rule.spec.kind === 'plain') return [WHOLE];
+  const [tally] = tallies as [Tally];
+  return [WHOLE, ...(isGrouped(rule) ? tally.groups().sort() : ['']).map((group) => [group])];
+}
+
+/** Judges a rule at one place. Fails closed: a rule that can't be judged does not pass. */
+export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, tallies: readonly Tallied[]): Judgement {
+  try {
+    const { spec } = rule;
+    if (spec.kind === 'plain') return { result: judgePlain(spec, rule, state, tallies) };
+    if (spec.kind === 'each') return judgeMember(spec, rule, state, keys, sight);
+    return judgeGroup(spec, rule, state, keys, sight, tallies[0] as Tallied);
+  } catch (error) {
+    const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
+    // What it was judged with may change so that it can be.
+    const others = othersOr([], () => pointersAt(rule, keys, sight));
+    return { result: reject(`the invariant can't be judged, ${what}`), others };
+  }
+}
+
+/** What a rule reads when it is judged at one place. Where it can't be judged, all that it may read. */
+export function readAt(rule: Rule, keys: Keys, sight: Sight): readonly Pattern[] {
+  if (rule.spec.kind === 'plain') return rule.patterns;
+  const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
+  const own = rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
+  const others = othersOr(undefined, () => pointersAt(rule, keys, sight));
+  return [own, ...(others?.map((pointer) => ({ segments: parsePointer(pointer), append: false })) ?? mayRead)];
+}
+
+function pointersAt({ spec, member }: Rule, keys: Keys, sight: Sight): Readonly<Record<string, string>> {
+  if (spec.kind === 'plain' || spec.kind === 'unique' || spec.with === undefined) return {};
+  if (spec.kind !== 'each') return keys[0] === undefined ? {} : spec.with(keys[0]);
+  const found = sight.member(member as Pattern, keys);
+  return found === undefined ? {} : spec.with(found, keys);
+}
+
+/** That `with` throws, or answers what is no pointer, is for the judgement to say. */
+function othersOr<T>(otherwise: T, pointers: () => Readonly<Record<string, string>>): readonly string[] | T {
+  try {
+    const others = Object.values(pointers());
+    for (const other of others) parsePointer(other);
+    return others;
+  } catch {
+    return otherwise;
+  }
+}
+
+function judgePlain(
+  spec: PlainInvariant<any>,
+  rule: Rule,
+  state: Container,
+  tallies: readonly Tallied[],
+): InvariantResult {
+  const index = tallies.length === 0 ? NO_INDEX : Object.fromEntries(tallies.map((tally) => [tally.plan.name, tally]));
+  return wellFormed(spec.check(view(state, rule.scope), index));
+}
+
+const NO_INDEX = Object.freeze({});
+
+function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, keys: Keys, sight: Sight): Judgement {
+  const member = sight.member(rule.member as Pattern, keys);
+  const { with: pointersOf } = spec;
+  if (member === undefined) return pointersOf === undefined ? PASSED : GONE;
+  if (pointersOf === undefined) return { result: wellFormed(spec.check(member, {}, keys)) };
+  const { seen, others } = judgedWith(pointersOf(member, keys), rule, state, sight);
+  return { result: wellFormed(spec.check(member, seen, keys)), others };
+}
+
+const PASSED: Judgement = { result: pass };
+/** What reads nothing any more is no longer found by what it read. */
+const GONE: Judgement = { result: pass, others: [] };
+
+function judgeGroup(
+  spec: UniqueInvariant<any> | SumInvariant<any> | CountInvariant<any>,
+  rule: Rule,
+  state: Container,
+  keys: Keys,
+  sight: Sight,
+  tally: Tallied,
+): Judgement {
+  const [group] = keys;
+  if (group === undefined) {
+    const fault = tally.fault();
+    return fault === undefined ? GONE : { result: reject(`the invariant can't be judged: ${fault}`), others: [] };
+  }
+  const figures = tally.group(group);
+  if (figures === undefined && isGrouped(rule)) return GONE;
+  if (spec.kind === 'unique') {
+    if (figures === undefined || figures.count < 2) return GONE;
+    const places = tally.places(group);
+    return { result: spec.check === undefined ? notUnique(places) : wellFormed(spec.check(places)), others: [] };
+  }
+  const { seen, others } = judgedWith(spec.with?.(group) ?? {}, rule, state, sight);
+  const figure = spec.kind === 'sum' ? tally.sumOfCounted(group) : (figures?.count ?? 0);
+  return { result: wellFormed(spec.check(figure, seen, group)), others };
+}
+
+function notUnique(places: readonly string[]): InvariantResult {
+  const [first, second, ...more] = places;
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more)`;
+  return reject(`${first} and ${second}${rest} have in common what may be there once`);
+}
+
+/** Whether the members are judged by groups, or all as one. */
+export function isGrouped({ spec }: Rule): boolean {
+  return spec.kind === 'unique' || ((spec.kind === 'sum' || spec.kind === 'count') && spec.per !== undefined);
+}
+
+/** The values at the other places that a judgement asks for, by name; each must be in the rule's footprint. */
+function judgedWith(
+  pointers: Readonly<Record<string, string>>,
+  rule: Rule,
+  state: Container,
+  sight: Sight,
+): { readonly seen: Record<string, unknown>; readonly others: readonly string[] } {
+  const seen: Record<string, unknown> = Object.create(null);
+  for (const [name, pointer] of Object.entries(pointers)) {
+    const path = parsePointer(pointer);
+    if (!covered(rule, path)) throw new FootprintFault(pointer, 'read');
+    seen[name] = sight.seen(lookup(state, path));
+  }
+  return { seen, others: Object.values(pointers) };
+}
+
+function covered(rule: Rule, path: readonly string[]): boolean {
+  let scope: typeof rule.scope | undefined = rule.scope;
+  for (const key of path) {
+    if (scope.all) return true;
+    scope = scopeAt(scope, key);
+    if (scope === undefined) return false;
+  }
+  return scope.all;
+}
+
+/** A rule that answers anything but the three results does not pass. */
+function wellFormed(result: InvariantResult): InvariantResult {
+  // Whatever an asynchronous rule does later must not end the process.
+  if (result instanceof Promise) result.then(undefined, () => undefined);
+  if (result?.result === 'pass') return pass;
+  if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')
+    return result;
+  return reject('the invariant answered neither pass, reject nor escalate');
+}

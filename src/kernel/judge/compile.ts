@@ -1,0 +1,302 @@
+import { segment } from '#authority';
+import { form, type Json, requireForm, setOwn } from '#base';
+import { copyJson, issueText, type Misfits } from '#canon';
+import type { ActionSpec, Binding, Domain } from '../domain/define-domain.ts';
+import type { RoleParams } from '../domain/domain-spec.ts';
+import { hasErased } from '../domain/sensitive.ts';
+import { messageOf } from '../errors.ts';
+import {
+  BELIEVE_ACTION,
+  BELIEVING,
+  believeAction,
+  type MemorySpec,
+  memoryScope,
+  misfitCode,
+  type Saying,
+  sayingsOf,
+} from './beliefs.ts';
+import { ERASE_ACTION, eraseAction } from './erase.ts';
+
+/** What an agent asks for, untyped. */
+export interface Intent {
+  readonly action: string;
+  readonly role: { readonly name: string; readonly params: RoleParams };
+  readonly args: Json;
+}
+
+/** Whole amounts by unit. */
+export type Cost = { readonly [unit: string]: number };
+
+/** Why an intent did not compile, or was refused; the ledger's words (DESIGN §5). */
+export interface Refusal {
+  readonly reason:
+    | 'unknown_tool'
+    | 'type_mismatch'
+    | 'invalid_authority'
+    | 'policy_denied'
+    | 'budget_exhausted'
+    | 'precondition_failed'
+    | 'invariant_rejected';
+  readonly detail: string;
+  readonly invariantId?: string;
+  readonly policy?: PolicyRuling;
+}
+
+/** A policy's answer, for the record. */
+export interface PolicyRuling {
+  readonly digest: string;
+  readonly decision: 'allow' | 'deny' | 'needs_approval';
+  readonly rule?: string;
+}
+
+/** What the kernel asks of writs, budget and policy; answered at once, from what is already known. */
+export interface Authority {
+  admits(claim: {
+    action: string;
+    scopes: readonly string[];
+  }): { ok: true; needsApproval: boolean } | { ok: false; detail: string };
+  decides(claim: {
+    action: string;
+    scopes: readonly string[];
+    role: Intent['role'];
+    args: Json;
+  }): { ruling: PolicyRuling; detail: string } | undefined;
+  affords(cost: Cost): { ok: true } | { ok: false; detail: string };
+  /** What comes with the action, and a person has to be asked about, whatever the action itself needs. */
+  holdsBack?(): HeldBack | undefined;
+}
+
+/**
+ * Held back for a person by the policy or the writ, because it does what can be neither undone nor held, or because what it says
+ * contradicts what is believed.
+ */
+export interface HeldBack {
+  readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible' | 'contradiction';
+  readonly detail: string;
+  /** The kind of counselor that it wants to be asked, besides those that the action and the rules name. */
+  readonly channel?: string;
+}
+
+/** An intent that compiled: typed and authorised. */
+export interface Compiled {
+  readonly name: string;
+  readonly action: ActionSpec;
+  readonly role: Intent['role'];
+  /** After parsing: what is recorded and what `apply` gets. */
+  readonly args: Json;
+  readonly binding: Binding;
+  readonly cost: Cost;
+  /** What is to be believed with it, or not any more. */
+  readonly sayings: readonly Saying[];
+  readonly policy?: PolicyRuling;
+  /** Whatever the invariants say (unless one rejects). */
+  readonly heldBack?: HeldBack;
+}
+
+/**
+ * The first five of the six typed rejections, in their order; the sixth comes from `apply` (`candidate.ts`).
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function compile(
+  domain: Domain,
+  intent: Intent,
+  authority: Authority,
+  options: { readonly parsed?: boolean } = {},
+): Compiled | Refusal {
+  requireForm(INTENT, intent, 'intent');
+  // Arguments that were not parsed are those of an agent, who has no say in what is built in.
+  if (options.parsed === true && intent.action === ERASE_ACTION) {
+    return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
+  }
+  if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
+    const said = options.parsed === true ? { args: frozen(intent.args) } : saidArgs(intent.args);
+    if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
+    return authorised(intent, believeAction, said.args, [], BELIEVING, authority, domain.memory);
+  }
+  const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
+  if (action === undefined) {
+    const known = Object.keys(domain.actions).join(', ');
+    return {
+      reason: 'unknown_tool',
+      detail: `${domain.name} has no action ${JSON.stringify(intent.action)}; it has ${known}`,
+    };
+  }
+  const roleFault = faultOfRole(domain, intent.role);
+  if (roleFault !== undefined) return { reason: 'type_mismatch', detail: roleFault };
+  // Recorded arguments were parsed when they were recorded; a second parse might change them.
+  const parsed = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(action, intent.args);
+  if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
+  const { args } = parsed;
+  const isHidden = domain.sensitive !== undefined || domain.sensitiveArgs.has(intent.action);
+  if (isHidden && options.parsed !== true && hasErased(args))
+    return {
+      reason: 'type_mismatch',
+      detail: 'args have a value that is said to be erased, which only an erasure leaves',
+    };
+
+  if (!domain.roles[intent.role.name]?.processes.includes(action.process)) {
+    return {
+      reason: 'invalid_authority',
+      detail: `the role ${intent.role.name} does not perform ${action.process}, to which ${intent.action} belongs`,
+    };
+  }
+  const binding = domain.bind(action.process, intent.role.params);
+  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, domain.memory);
+}
+
+const INTENT = form.members({ action: form.text, role: form.members({ name: form.text, params: form.object }) });
+
+/** The rejections that come from what the writ, the policy and the budget say. */
+export function authorised(
+  intent: Intent,
+  action: ActionSpec,
+  args: Json,
+  roleScopes: readonly string[],
+  binding: Binding,
+  authority: Authority,
+  memory?: MemorySpec,
+): Compiled | Refusal {
+  const context = { role: frozen(intent.role.params) };
+  let scopes: readonly string[];
+  let cost: Cost;
+  const said = sayingsOf(memory, action, args, context);
+  if ('fault' in said)
+    return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
+  const { sayings } = said;
+  try {
+    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
+    cost = costOf(action.cost?.(args, context) ?? {});
+  } catch (error) {
+    return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
+  }
+  const admitted = authority.admits({ action: intent.action, scopes });
+  if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
+  const remembered = sayings.map(memoryScope);
+  // By itself, because what names a subject must not stand in a detail, which is never erased.
+  if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
+    return { reason: 'invalid_authority', detail: 'the writ does not cover all that it says in memory' };
+  scopes = [...scopes, ...remembered];
+
+  const decided = authority.decides({ action: intent.action, scopes, role: intent.role, args });
+  const policy = decided === undefined ? {} : { policy: decided.ruling };
+  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
+
+  const afforded = authority.affords(cost);
+  if (!afforded.ok) return { reason: 'budget_exhausted', detail: afforded.detail, ...policy };
+
+  return {
+    name: intent.action,
+    action,
+    role: intent.role,
+    args,
+    binding,
+    cost,
+    sayings,
+    ...policy,
+    ...heldBack(decided, admitted, authority),
+  };
+}
+
+function heldBack(
+  decided: { ruling: PolicyRuling; detail: string } | undefined,
+  admitted: { needsApproval: boolean },
+  authority: Authority,
+): Pick<Compiled, 'heldBack'> {
+  const held = authority.holdsBack?.();
+  // Whatever policy and writ say of the action.
+  if (held?.reason === 'irreversible') return { heldBack: held };
+  if (decided?.ruling.decision === 'needs_approval') {
+    return { heldBack: { reason: 'policy_needs_approval', detail: decided.detail } };
+  }
+  if (admitted.needsApproval)
+    return {
+      heldBack: { reason: 'writ_requires_approval', detail: 'the writ lets this be done only with an approval' },
+    };
+  return held === undefined ? {} : { heldBack: held };
+}
+
+/** What has none of these is in every normal form. */
+const BEYOND_ASCII = /[^ -~]/;
+
+function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
+  const declared = Object.hasOwn(domain.roles, role.name) ? domain.roles[role.name] : undefined;
+  if (declared === undefined) {
+    return `${domain.name} has no role ${JSON.stringify(role.name)}; it has ${Object.keys(domain.roles).join(', ')}`;
+  }
+  const wanted = declared.params ?? [];
+  for (const param of wanted) {
+    const value = Object.hasOwn(role.params, param) ? role.params[param] : undefined;
+    if (typeof value !== 'string' || value === '')
+      return `the role ${role.name} needs the parameter ${param}, a non-empty text`;
+    // Writs compare names in this form: two spellings of one name would be two places in the state.
+    if (BEYOND_ASCII.test(value) && value !== value.normalize('NFC'))
+      return `the parameter ${param} of the role ${role.name} must be in Unicode's composed form (NFC)`;
+  }
+  const extra = Object.keys(role.params).find((param) => !wanted.includes(param));
+  return extra === undefined ? undefined : `the role ${role.name} has no parameter ${extra}`;
+}
+
+/** The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of declaration. */
+export function roleScope(domain: Domain, role: Intent['role']): string {
+  const segments = ['role', role.name];
+  for (const param of domain.roles[role.name]?.params ?? []) segments.push(segment(role.params[param] as string));
+  return segments.join(':');
+}
+
+/** Of who says what is believed and nothing else; `code` is what the fault is called elsewhere. */
+function saidArgs(given: Json): { args: Json } | { fault: string; code?: string } {
+  const said = parsedArgs(believeAction, given);
+  if (!('fault' in said) || said.misfits === undefined) return said;
+  return { fault: said.fault, ...misfitCode(said.misfits) };
+}
+
+/** What a model that is refused, or a person who reads it, can look up stands first. */
+function coded(code: string | undefined, fault: string): string {
+  return code === undefined ? fault : `${code}: ${fault}`;
+}
+
+/** After parsing; frozen, because it is what is recorded. */
+function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: Misfits } {
+  try {
+    const parsed = action.args.safeParse(given);
+    if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
+    // A copy also where the schema only checks: zod passes over a member named __proto__, and what it saw is what counts.
+    return { args: frozen(copyJson(parsed.data)) };
+  } catch (error) {
+    return { fault: `can't be parsed: ${messageOf(error)}` };
+  }
+}
+
+/** Frozen all the way down. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value);
+    for (const name in value) frozen(value[name]);
+  }
+  return value;
+}
+
+function scopesOf(scopes: unknown): readonly string[] {
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
+  throw new Error('its scopes are not a list of texts');
+}
+
+function costOf(cost: unknown): Cost {
+  if (typeof cost !== 'object' || cost === null || Object.getPrototypeOf(cost) !== Object.prototype) {
+    throw new Error('its cost is not an object of amounts');
+  }
+  const amounts: Record<string, number> = {};
+  // Twice, and not by `Reflect.ownKeys`: that takes twice as long as both.
+  for (const unit of Object.getOwnPropertyNames(cost)) {
+    const amount = (cost as Readonly<Record<string, unknown>>)[unit];
+    if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);
+    setOwn(amounts, unit, amount);
+  }
+  if (Object.getOwnPropertySymbols(cost).length > 0) throw new Error('its cost is not an object of amounts');
+  return amounts;
+}
+
+function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,68 @@
+import { type Domain, type Rule, requireOwnDomain } from '../domain/define-domain.ts';
+import type { Pattern } from '../domain/footprint.ts';
+import type { InvariantResult } from '../domain/invariant-result.ts';
+import { sentence } from '../errors.ts';
+import { Sight } from '../state/member-view.ts';
+import { type Keys, memberPath, placeOf } from '../state/members.ts';
+import type { Container } from '../state/view.ts';
+import { judge, placesOf, talliesOf } from './check-rule.ts';
+
+/** What a rule says of the state at one place. */
+export interface Judged {
+  readonly rule: Rule;
+  /** For `each` what the stars stand for; for rules over groups the group, or nothing for all; empty for a plain rule. */
+  readonly keys: Keys;
+  readonly result: InvariantResult;
+}
+
+/** A rule that does not pass, and where. */
+export interface Finding extends Judged {
+  readonly result: Exclude<InvariantResult, { result: 'pass' }>;
+}
+
+/** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
+export function firstFinding(domain: Domain, state: Container): Finding | undefined {
+  for (const finding of findings(domain, state)) return finding;
+  return undefined;
+}
+
+/** All rules that do not pass, in order, at each of their places; judged naively on everything, as far as they are asked for. */
+export function* findings(domain: Domain, state: Container): Generator<Finding> {
+  requireOwnDomain(domain);
+  const sight = new Sight(state);
+  for (const rule of domain.rules) yield* findingsOf(rule, state, sight);
+}
+
+/** Every rule's result on a state, in order: the detection vector (seed 000, Definition A.63). */
+export function detectionVector(
+  domain: Domain,
+  state: Container,
+): { invariant_id: string; result: InvariantResult['result']; detail?: string }[] {
+  requireOwnDomain(domain);
+  const sight = new Sight(state);
+  return domain.rules.map((rule) => {
+    const [finding] = findingsOf(rule, state, sight);
+    return finding === undefined
+      ? { invariant_id: rule.id, result: 'pass' }
+      : { invariant_id: rule.id, result: finding.result.result, detail: detailOf(finding) };
+  });
+}
+
+function* findingsOf(rule: Rule, state: Container, sight: Sight): Generator<Finding> {
+  const tallies = talliesOf(rule, state, sight);
+  for (const keys of placesOf(rule, state, tallies)) {
+    const { result } = judge(rule, state, keys, sight, tallies);
+    if (result.result !== 'pass') yield { rule, keys, result };
+  }
+}
+
+/** The rule's own words, with the member they are about. */
+export function detailOf({ rule, keys, result }: Finding): string {
+  return sentence(rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`);
+}
+
+/** What a rule read to find what it found: of an `each` rule the one member, and all that it may be judged with. */
+export function readBy({ rule, keys }: Pick<Finding, 'rule' | 'keys'>): readonly Pattern[] {
+  if (rule.member === undefined) return rule.patterns;
+  return [{ segments: memberPath(rule.member, keys), append: false }, ...rule.patterns.slice(1)];
+}

@@ -1,0 +1,319 @@
+import { parsePointer, toPointer } from '#canon';
+import type { Domain, Rule } from '../domain/define-domain.ts';
+import type { Pattern } from '../domain/footprint.ts';
+import { PatternIndex } from '../domain/pattern-index.ts';
+import type { Change } from '../state/changes.ts';
+import { Sight } from '../state/member-view.ts';
+import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from '../state/members.ts';
+import type { Container } from '../state/view.ts';
+import { type Row, type Rows, StagedTally, type Tally, type TallyPlan, UNCHANGED } from './aggregates.ts';
+import { judge, placesOf, readAt, talliesOf } from './check-rule.ts';
+import { type Finding, findings, type Judged } from './full-check.ts';
+import type { Known } from './speculate.ts';
+
+/** What an approved change does to a reverse index; applied when the candidate is kept. */
+interface Restatement {
+  readonly rule: Rule;
+  readonly place: Keys;
+  readonly others: readonly string[];
+}
+
+/** A changed path; `parent` where it is the container's own, as the changes of a candidate have it. */
+type Changed = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
+
+/**
+ * What is known of the rules on the current state: which do not pass, which places read which others, and the figures that
+ * rules over whole collections are about. Skipping a rule is sound only because of it: a rule that passed before and whose
+ * footprint did not change passes still (decisions §2.2).
+ */
+export class Standing {
+  /** Rules, or members and groups of them, that do not pass now; they are judged on every proposal until they do. */
+  readonly failing: Map<string, Finding> = new Map();
+  /** What does not pass and is held against nobody, until a change touches it. */
+  readonly #excused: Set<string> = new Set();
+  readonly #domain: Domain;
+  readonly #isStrict: boolean;
+  readonly #dependents: Map<Rule, Dependents> = new Map();
+  /** By the rule's index. */
+  #tallies: readonly (readonly Tally[])[] = [];
+
+  /** `strict`: every proposal is judged naively on everything. */
+  constructor(domain: Domain, isStrict: boolean) {
+    this.#domain = domain;
+    this.#isStrict = isStrict;
+    for (const rule of domain.rules) {
+      if ('with' in rule.spec && rule.spec.with !== undefined) this.#dependents.set(rule, new Dependents());
+    }
+  }
+
+  /** Judges every rule on the whole state and starts anew from that. */
+  restart(state: Container): void {
+    this.failing.clear();
+    for (const dependents of this.#dependents.values()) dependents.clear();
+    const sight = new Sight(state);
+    const rows = new Map<Pattern, Rows>();
+    this.#tallies = this.#domain.rules.map((rule) => talliesOf(rule, state, sight, rows));
+    for (const rule of this.#domain.rules) {
+      const tallies = this.#talliesOf(rule);
+      for (const keys of placesOf(rule, state, tallies)) {
+        const { result, others } = judge(rule, state, keys, sight, tallies);
+        if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
+        const key = findingKey(rule, keys);
+        if (result.result !== 'pass' && !this.#excused.has(key)) this.failing.set(key, { rule, keys, result });
+      }
+    }
+  }
+
+  /** Takes what does not pass now, and is such a finding, for excused. */
+  excuse(isExcused: (finding: Finding) => boolean): void {
+    for (const [key, finding] of this.failing) {
+      if (!isExcused(finding)) continue;
+      this.failing.delete(key);
+      this.#excused.add(key);
+    }
+  }
+
+  /**
+   * The first rule, in order, that does not pass on the changed state; judges only what the changes touch, and what did
+   * not pass before. `keep` must be called if the change stays. `known`: what rules are known to say there.
+   */
+  judgeChanges(
+    state: Container,
+    changes: readonly Changed[],
+    known?: Pick<Known, 'judgement'>,
+  ): { readonly finding: Finding | undefined; readonly keep: () => void } {
+    if (this.#isStrict) return this.#judgeAll(state, changes);
+    const restatements: Restatement[] = [];
+    const sight = new Sight(state);
+    const work = this.#workFor(state, changes, sight);
+    for (const rule of this.#domain.rules) {
+      const places = work.places[rule.index];
+      if (places === undefined) continue;
+      const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
+      for (const keys of places.inOrder()) {
+        const { result, others } = known?.judgement(rule, keys) ?? judge(rule, state, keys, sight, tallies);
+        if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
+        if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
+      }
+    }
+    return {
+      finding: undefined,
+      keep: () => {
+        // To clear what is empty would make it anew.
+        if (this.failing.size > 0) this.failing.clear();
+        if (this.#excused.size > 0) for (const key of work.keys()) this.#excused.delete(key);
+        for (const { rule, place, others } of restatements) this.#dependents.get(rule)?.set(toPointer(place), others);
+        work.keepCounts();
+      },
+    };
+  }
+
+  /**
+   * All that the rules read which a changed state is judged by: of members and groups that are judged with others, those
+   * others and no more.
+   */
+  readBy(state: Container, changes: readonly Changed[]): Pattern[] {
+    const sight = new Sight(state);
+    const work = this.#workFor(state, changes, sight);
+    return this.#domain.rules.flatMap((rule) =>
+      (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) => readAt(rule, keys, sight)),
+    );
+  }
+
+  #judgeAll(state: Container, changes: readonly Changed[]): ReturnType<Standing['judgeChanges']> {
+    // What changes touch, and so excuse no longer, is what would be judged if only that were.
+    const touched = new Set(this.#excused.size === 0 ? [] : this.#workFor(state, changes, new Sight(state)).keys());
+    const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
+    const all = [...findings(this.#domain, state)];
+    return {
+      finding: all.find(({ rule, keys }) => !isExcused(findingKey(rule, keys))),
+      keep: () => {
+        for (const key of touched) this.#excused.delete(key);
+        this.restart(state);
+      },
+    };
+  }
+
+  /**
+   * Goes on with a state that was committed, whatever the rules say of it: judges all that the changes touch and all that
+   * did not pass before, and answers with each result. For replay; proposals are judged by `judgeChanges`.
+   */
+  follow(state: Container, changes: readonly Changed[]): Judged[] {
+    const judged: Judged[] = [];
+    const sight = new Sight(state);
+    const work = this.#workFor(state, changes, sight);
+    work.keepCounts();
+    for (const rule of this.#domain.rules) {
+      for (const keys of work.places[rule.index]?.inOrder() ?? []) {
+        const { result, others } = judge(rule, state, keys, sight, this.#talliesOf(rule));
+        if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
+        this.#excused.delete(findingKey(rule, keys));
+        if (result.result === 'pass') this.failing.delete(findingKey(rule, keys));
+        else this.failing.set(findingKey(rule, keys), { rule, keys, result });
+        judged.push({ rule, keys, result });
+      }
+    }
+    return judged;
+  }
+
+  #talliesOf(rule: Rule): readonly Tally[] {
+    return this.#tallies[rule.index] ?? NO_TALLIES;
+  }
+
+  #workFor(state: Container, changes: readonly Changed[], sight: Sight): Work {
+    const work = new Work(this.#domain.rules, this.#tallies, state, sight);
+    for (const path of this.#pathsOf(changes)) {
+      work.along(path, this.#domain.rulesByPath);
+      for (const [rule, dependents] of this.#dependents) dependents.match(path, (keys) => work.judgeAt(rule, keys));
+    }
+    for (const { rule, keys } of this.failing.values()) work.judgeAt(rule, keys);
+    return work;
+  }
+
+  /** The changed paths, of those that nothing tells apart only one: a change beside another, deeper than any rule looks. */
+  #pathsOf(changes: readonly Changed[]): (readonly string[])[] {
+    let deepest = this.#domain.rulesByPath.depth;
+    for (const { depth } of this.#dependents.values()) deepest = Math.max(deepest, depth);
+    const paths: (readonly string[])[] = [];
+    let before: readonly string[] | undefined;
+    for (const { keys, parent } of changes) {
+      if (parent !== undefined && parent === before && parent.length >= deepest) continue;
+      before = parent;
+      paths.push(keys);
+    }
+    return paths;
+  }
+}
+
+const NO_TALLIES: readonly Tally[] = [];
+const NOTHING_TO_KEEP = (): void => {};
+
+/** What changes give to do, by the rule's index: where it is to be judged, and what becomes of what it has counted. */
+class Work {
+  readonly places: (Places | undefined)[];
+  readonly staged: (readonly StagedTally[] | undefined)[];
+  readonly #rules: readonly Rule[];
+  readonly #tallies: readonly (readonly Tally[])[];
+  readonly #state: Container;
+  readonly #sight: Sight;
+  #lookedIn: Rows | undefined;
+  #lookedFor: Keys | undefined;
+  #found: Row | undefined;
+
+  constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
+    this.places = new Array(rules.length);
+    this.staged = new Array(rules.length);
+    this.#rules = rules;
+    this.#tallies = tallies;
+    this.#state = state;
+    this.#sight = sight;
+  }
+
+  judgeAt(rule: Rule, keys: Keys): void {
+    const places = this.places[rule.index];
+    if (places === undefined) this.places[rule.index] = new Places(keys);
+    else places.add(keys);
+  }
+
+  /** What a changed path leads to. Rules of one path see the very same members. */
+  along(path: readonly string[], rulesByPath: PatternIndex<Rule>): void {
+    let members: readonly Keys[] = [];
+    let of: Pattern | undefined;
+    const membersAt = (pattern: Pattern): readonly Keys[] => {
+      if (of === pattern) return members;
+      of = pattern;
+      members = membersUnder(pattern, this.#state, path);
+      return members;
+    };
+    rulesByPath.match(path, (rule) => {
+      if (rule.spec.kind === 'plain') this.judgeAt(rule, NO_KEYS);
+      else if (rule.member !== undefined) for (const keys of membersAt(rule.member)) this.judgeAt(rule, keys);
+      for (let slot = 0; slot < rule.tallies.length; slot++) {
+        const { path: pattern } = rule.tallies[slot] as TallyPlan;
+        if (!meets(pattern, path)) continue;
+        for (const keys of membersAt(pattern)) this.#count(rule, slot, keys);
+        // Of a collection that was replaced, or went, members may be gone that the state no longer leads to.
+        if (path.length < pattern.segments.length)
+          for (const keys of this.#tally(rule, slot).rows.under(pattern, path)) this.#count(rule, slot, keys);
+      }
+    });
+  }
+
+  /** What is judged, as findings are named. */
+  keys(): string[] {
+    return this.#rules.flatMap((rule) =>
+      (this.places[rule.index]?.inOrder() ?? []).map((keys) => findingKey(rule, keys)),
+    );
+  }
+
+  /** Takes over what was counted. */
+  keepCounts(): void {
+    for (let i = 0; i < this.staged.length; i++) for (const tally of this.staged[i] ?? NO_STAGED) tally.keep();
+  }
+
+  /** Counts a member anew, once. Of a rule over groups, those that it changes are to be judged. */
+  #count(rule: Rule, slot: number, keys: Keys): void {
+    const tally = this.#tally(rule, slot);
+    const name = nameOf(keys);
+    if (this.staged[rule.index]?.[slot]?.has(name) === true) return;
+    const row = this.#row(tally.rows, keys);
+    const now = tally.recount(row, this.#sight.member(tally.plan.path, keys), keys);
+    if (now === UNCHANGED) return;
+    this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedTally(counted));
+    this.staged[rule.index]?.[slot]?.change(name, { keys, before: tally.read(row), now }, (group) => {
+      if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
+    });
+  }
+
+  /** One look for all tallies of a collection, whose rules stand in a row. */
+  #row(rows: Rows, keys: Keys): Row | undefined {
+    if (this.#lookedIn !== rows || this.#lookedFor !== keys) {
+      this.#lookedIn = rows;
+      this.#lookedFor = keys;
+      this.#found = rows.of(keys);
+    }
+    return this.#found;
+  }
+
+  #tally(rule: Rule, slot: number): Tally {
+    return this.#tallies[rule.index]?.[slot] as Tally;
+  }
+}
+
+const NO_STAGED: readonly StagedTally[] = [];
+
+/** Which places of a rule were judged with which others. */
+class Dependents {
+  readonly #others: Map<string, readonly string[]> = new Map();
+  readonly #places: PatternIndex<string> = new PatternIndex();
+
+  /** Length of the longest path there ever was. */
+  get depth(): number {
+    return this.#places.depth;
+  }
+
+  clear(): void {
+    for (const place of [...this.#others.keys()]) this.set(place, []);
+  }
+
+  set(place: string, others: readonly string[]): void {
+    const before = this.#others.get(place) ?? [];
+    if (before.length === others.length && before.every((other, i) => other === others[i])) return;
+    for (const other of before) this.#places.remove(pointerPattern(other), place);
+    for (const other of others) this.#places.add(pointerPattern(other), place);
+    if (others.length === 0) this.#others.delete(place);
+    else this.#others.set(place, others);
+  }
+
+  match(path: readonly string[], found: (place: Keys) => void): void {
+    this.#places.match(path, (place) => found(parsePointer(place)));
+  }
+}
+
+function findingKey(rule: Rule, keys: Keys): string {
+  return `${rule.index}${toPointer(keys)}`;
+}
+
+function pointerPattern(pointer: string): Pattern {
+  return { segments: parsePointer(pointer), append: false };
+}

@@ -1,0 +1,172 @@
+import type { Json } from '#base';
+import { sortKeys, toPointer } from '#canon';
+import { EVERYTHING } from '../domain/footprint.ts';
+import { ValueFault } from '../errors.ts';
+import { ABSENT, type Draft, type Rec } from './draft.ts';
+import type { Few } from './small-map.ts';
+import type { Container } from './view.ts';
+
+/** One change, at a path of keys. `appends`: a new last element of a list. */
+export interface Change {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly keys: readonly string[];
+  /** The path of the container: the very same list for all that was changed in it, one after the other. */
+  readonly parent: readonly string[];
+  /** Absent for `remove`. Shared with the state: read it in the same turn. */
+  readonly value: Json | undefined;
+  readonly appends: boolean;
+}
+
+/**
+ * What a draft changed, as the RFC 6902 operations that lead from the old state to the new: a function of those
+ * two states alone, so that two implementations make one id (decisions §1.8).
+ *
+ * - Members in UTF-16 order of their keys. A container of the same sort on both sides is compared inside.
+ * - Elements of a list one by one in ascending order; then new ones added at the end, ascending; or superfluous ones
+ *   removed from the end, descending. (RFC 6902 has no `length`, and a list that shifts is a list of replacements.)
+ *
+ * Only what was touched is looked at.
+ */
+export function changesOf(draft: Draft): Change[] {
+  const changes: Change[] = [];
+  const root = draft.records.get(draft.state);
+  if (root !== undefined) inPlace(draft, root, [], changes);
+  return changes;
+}
+
+/** Makes changes again, on a state that is what it was wherever they are. */
+export function redo(draft: Draft, changes: readonly Change[]): void {
+  draft.within(EVERYTHING, (state) => {
+    for (const { op, keys, value } of changes) {
+      const last = keys.length - 1;
+      let here = state as Record<string, unknown>;
+      for (let i = 0; i < last; i++) here = here[keys[i] as string] as Record<string, unknown>;
+      if (op !== 'remove') here[keys[last] as string] = value;
+      else if (Array.isArray(here)) here.length -= 1;
+      else delete here[keys[last] as string];
+    }
+  });
+}
+
+/** A container that stands where it stood, changed inside. */
+function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change[]): void {
+  const { container, old, below } = record;
+  const list = Array.isArray(container);
+  const before = list ? oldLength(record) : 0;
+  const suspects = either(old, below);
+  const ordered = list ? indices(suspects, Math.min(before, container.length)) : sorted(suspects);
+  for (let i = 0; i < ordered.length; i++) {
+    const key = ordered[i] as string;
+    const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
+    const was = old.has(key) ? old.get(key) : now;
+    if (list && now === ABSENT) throw gap([...path, key]);
+    if (was !== now) {
+      compare(draft, was, now, path, key, out);
+      continue;
+    }
+    const child = below.get(key);
+    if (child !== undefined && child.container === now) inPlace(draft, child, [...path, key], out);
+  }
+  if (list) grownOrShrunk(container, before, path, out);
+}
+
+/** The keys of both, each once; mostly one of them is empty. */
+function either(old: Few<unknown>, below: Few<unknown>): readonly string[] {
+  if (below.size === 0) return old.keys;
+  if (old.size === 0) return below.keys;
+  return [...new Set([...old.keys, ...below.keys])];
+}
+
+function sorted(keys: readonly string[]): readonly string[] {
+  if (keys.length < 2) return keys;
+  const copy = [...keys];
+  sortKeys(copy);
+  return copy;
+}
+
+/** Two different values at one place. */
+function compare(
+  draft: Draft,
+  was: unknown,
+  now: unknown,
+  parent: readonly string[],
+  key: string,
+  out: Change[],
+): void {
+  if (was === now) return;
+  const keys = [...parent, key];
+  if (now === ABSENT) out.push({ op: 'remove', keys, parent, value: undefined, appends: false });
+  else if (was === ABSENT) {
+    out.push({ op: 'add', keys, parent, value: whole(now, keys), appends: false });
+  } else if (isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)) {
+    exchanged(draft, was, now, keys, out);
+  } else {
+    out.push({ op: 'replace', keys, parent, value: whole(now, keys), appends: false });
+  }
+}
+
+/** A container that was put in the place of another. */
+function exchanged(draft: Draft, was: Container, now: Container, path: readonly string[], out: Change[]): void {
+  const record = draft.records.get(was);
+  const before = Array.isArray(was) ? (record === undefined ? was.length : oldLength(record)) : 0;
+  const valueBefore = (key: string): unknown => {
+    if (record?.old.has(key)) return record.old.get(key);
+    return Object.hasOwn(was, key) ? (was as Record<string, unknown>)[key] : ABSENT;
+  };
+  if (Array.isArray(now)) {
+    for (let i = 0; i < Math.min(before, now.length); i++) {
+      if (!(i in now)) throw gap([...path, String(i)]);
+      compare(draft, valueBefore(String(i)), now[i], path, String(i), out);
+    }
+    grownOrShrunk(now, before, path, out);
+    return;
+  }
+  const names = new Set([...Object.keys(was), ...(record?.old.keys ?? []), ...Object.keys(now)]);
+  for (const key of [...names].sort()) {
+    const value = Object.hasOwn(now, key) ? now[key] : ABSENT;
+    compare(draft, valueBefore(key), value, path, key, out);
+  }
+}
+
+function grownOrShrunk(list: unknown[], before: number, path: readonly string[], out: Change[]): void {
+  for (let i = before; i < list.length; i++) {
+    const keys = [...path, String(i)];
+    if (!(i in list)) throw gap(keys);
+    out.push({ op: 'add', keys, parent: path, value: whole(list[i], keys), appends: true });
+  }
+  for (let i = before - 1; i >= list.length; i--) {
+    out.push({ op: 'remove', keys: [...path, String(i)], parent: path, value: undefined, appends: false });
+  }
+}
+
+/** A value that goes into a patch; copied in whole before, so only a gap in a list can be wrong with it. */
+function whole(value: unknown, keys: readonly string[]): Json {
+  if (isContainer(value)) assertDense(value, keys);
+  return value as Json;
+}
+
+function assertDense(value: Container, keys: readonly string[]): void {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (!(i in value)) throw gap([...keys, String(i)]);
+  }
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (isContainer(member)) assertDense(member, [...keys, key]);
+  }
+}
+
+function gap(keys: readonly string[]): ValueFault {
+  return new ValueFault(`${toPointer(keys)}: a list can't have gaps`);
+}
+
+function oldLength({ container, old }: Rec): number {
+  return (old.get('length') as number | undefined) ?? (container as unknown[]).length;
+}
+
+function indices(keys: Iterable<string>, below: number): string[] {
+  return [...keys].filter((key) => key !== 'length' && Number(key) < below).sort((a, b) => Number(a) - Number(b));
+}
+
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
+}

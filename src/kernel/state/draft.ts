@@ -1,0 +1,251 @@
+import { setOwn } from '#base';
+import { copyJson } from '#canon';
+import { isWhole, type Scope, scopeAt } from '../domain/footprint.ts';
+import { FootprintFault, ValueFault } from '../errors.ts';
+import { Few } from './small-map.ts';
+import { type Container, isIndex, Lens, pointerOf } from './view.ts';
+
+/** The last place of the longest list there can be. */
+const INDEX_MAX = 2 ** 32 - 2;
+
+/** In a record of old values: the key was not there. */
+export const ABSENT: unique symbol = Symbol('absent');
+
+export type Old = unknown | typeof ABSENT;
+
+/**
+ * The objects of a state that this world may change in place. A branch shares the state of its source: what it
+ * does not own yet is copied, one level at a time, at its first change. `undefined` means it owns everything.
+ */
+export type Ownership = WeakSet<object> | undefined;
+
+/** What was changed in one container. */
+export class Rec {
+  readonly container: Container;
+  /** First old value by key; for lists also of `length`, a number. */
+  readonly old: Few<Old> = new Few();
+  /** Changed containers below, by key; one counts only while it still stands there. */
+  readonly below: Few<Rec> = new Few();
+
+  constructor(container: Container) {
+    this.container = container;
+  }
+}
+
+/**
+ * A state under change: writes go through to the state at once and every first old value is kept, so that the
+ * change can be read off as patches (`changes.ts`) and undone, at a cost that follows the change and not the world.
+ * Values are copied in, so no object stands in the state twice and no argument is shared with it.
+ */
+export class Draft {
+  readonly owned: Ownership;
+  /** By the container itself, also for finding what a container that was cut off looked like before. */
+  readonly records: Map<Container, Rec> = new Map();
+  #state: Container;
+
+  constructor(state: Container, owned: Ownership) {
+    this.#state = state;
+    this.owned = owned;
+  }
+
+  /** The state itself; another object than before where a shared one had to be copied. */
+  get state(): Container {
+    return this.#state;
+  }
+
+  /** Gives domain code the part in the scope, to read and to change. What it keeps of it can't be changed any more. */
+  within<T>(scope: Scope, use: (state: Container) => T): T {
+    const root = new DraftNode(this, undefined, '', this.#state, scope);
+    try {
+      return use(root.proxy);
+    } finally {
+      root.ended = true;
+    }
+  }
+
+  /** Puts every old value back. The draft must not be used afterwards. */
+  undo(): void {
+    for (const record of this.records.values()) restore(record);
+  }
+
+  exchangeRoot(state: Container): void {
+    this.#state = state;
+  }
+}
+
+function restore({ container, old }: Rec): void {
+  for (const key of old.keys) {
+    if (key === 'length' && Array.isArray(container)) continue;
+    const was = old.get(key);
+    if (was === ABSENT) Reflect.deleteProperty(container, key);
+    else setOwn(container, key, was);
+  }
+  if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;
+}
+
+class DraftNode extends Lens {
+  readonly draft: Draft;
+  declare readonly parent: DraftNode | undefined;
+  readonly #root: DraftNode;
+  /** Of a root: whether the code that it was given to is done. */
+  ended: boolean = false;
+  #record: Rec | undefined;
+
+  constructor(draft: Draft, parent: DraftNode | undefined, key: string, value: Container, scope: Scope) {
+    super(parent, key, value, scope);
+    this.draft = draft;
+    this.#root = parent === undefined ? this : parent.#root;
+  }
+
+  protected override open(key: string, value: Container, scope: Scope): Lens {
+    return new DraftNode(this.draft, this, key, value, scope);
+  }
+
+  override set(_target: Container, key: string | symbol, value: unknown): boolean {
+    if (this.#root.ended) return super.set(_target, key, value);
+    if (typeof key === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol can't be a key`);
+    if (!this.scope.all) this.#mayTouch(key, value);
+    const copy = copyIn(value, this, key);
+    this.own();
+    if (Array.isArray(this.value)) this.#setInList(key, copy);
+    else {
+      this.#remember(key);
+      setOwn(this.value, key, copy);
+    }
+    return true;
+  }
+
+  override deleteProperty(_target: Container, key: string | symbol): boolean {
+    if (this.#root.ended) return super.deleteProperty(_target, key);
+    if (typeof key === 'symbol') return true;
+    if (!this.scope.all) this.#mayTouch(key, undefined);
+    if (!Object.hasOwn(this.value, key)) return true;
+    this.own();
+    this.#remember(key);
+    return Reflect.deleteProperty(this.value, key);
+  }
+
+  /** Makes the container ours before its first change; the copy takes its place in the parent. */
+  own(): void {
+    const { owned } = this.draft;
+    if (owned === undefined || owned.has(this.value)) return;
+    const copy: Container = Array.isArray(this.value) ? this.value.slice() : { ...this.value };
+    owned.add(copy);
+    if (this.parent === undefined) this.draft.exchangeRoot(copy);
+    else if (this.#stands()) {
+      this.parent.own();
+      setOwn(this.parent.value, this.key, copy);
+    }
+    this.value = copy;
+  }
+
+  #mayTouch(key: string, value: unknown): void {
+    // Whether the change is permitted is judged on the finished patches; here what may not even be seen, and what would
+    // be lost unseen: if that depended on its being there, the ruling would tell.
+    if (Array.isArray(this.value) && this.scope.append) {
+      const { length } = this.value;
+      if (key === String(length) || (key === 'length' && value === length)) return;
+    }
+    const isLength = key === 'length' && Array.isArray(this.value);
+    if (isLength && !this.tellsLength) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
+    const scope = scopeAt(this.scope, key);
+    if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
+    // Where nothing is, objects may be begun that lead to the footprint; what is in them is judged with the patches.
+    const leads = typeof value === 'object' && value !== null && !Array.isArray(this.value);
+    const begins = !Object.hasOwn(this.value, key) && (scope.append || leads);
+    if (!begins && !isWhole(scope)) throw new FootprintFault(pointerOf(this, key), 'part');
+  }
+
+  #setInList(key: string, value: unknown): void {
+    const list = this.value as unknown[];
+    if (key === 'length') {
+      const length = value as number;
+      if (!(Number.isSafeInteger(length) && length >= 0 && length <= list.length)) {
+        throw new ValueFault(`${pointerOf(this)}: a list can't be made longer by its length`);
+      }
+      if (length === list.length) return;
+      for (let i = list.length - 1; i >= length; i--) this.#remember(String(i));
+      this.#remember('length');
+      list.length = length;
+      return;
+    }
+    if (!isIndex(key)) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
+    const index = Number(key);
+    if (index > INDEX_MAX) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
+    // It may leave a gap for the moment, as `splice` and `unshift` do; one that stays is found with the changes.
+    if (index >= list.length) this.#remember('length');
+    this.#remember(key);
+    list[index] = value;
+  }
+
+  #remember(key: string): void {
+    const { value } = this;
+    const record = this.#recorded();
+    if (record.old.has(key)) return;
+    if (Array.isArray(value) && key === 'length') record.old.set(key, value.length);
+    else record.old.set(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
+  }
+
+  /** The record of this container, known to those above it as long as it stands below them. */
+  #recorded(): Rec {
+    if (this.#record?.container === this.value) return this.#record;
+    let record = this.draft.records.get(this.value);
+    if (record === undefined) {
+      record = new Rec(this.value);
+      this.draft.records.set(this.value, record);
+    }
+    if (this.parent !== undefined && this.#stands()) this.parent.#recorded().below.set(this.key, record);
+    this.#record = record;
+    return record;
+  }
+
+  /** False for a container that was cut off from its parent: a change of it changes no state. */
+  #stands(): boolean {
+    const above = this.parent?.value as Record<string, unknown> | undefined;
+    return above?.[this.key] === this.value;
+  }
+}
+
+function copyIn(value: unknown, node: DraftNode, key: string): unknown {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
+  if (typeof value === 'string' && value.isWellFormed()) return value;
+  const copy = copied(value, node, key);
+  if (typeof copy !== 'object' || copy === null) return copy;
+  if (node.draft.owned !== undefined) own(copy, node.draft.owned);
+  freezeGiven(value as object);
+  return copy;
+}
+
+/**
+ * What was given is not what stands in the state now: a later write to it would be lost without a word. So it is
+ * frozen, and the write throws; `(state.x[k] ??= {})` hands out just such a value. Parts of a draft refuse to be frozen.
+ */
+function freezeGiven(value: object): void {
+  if (Object.isFrozen(value)) return;
+  try {
+    Object.freeze(value);
+  } catch {
+    return;
+  }
+  for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) freezeGiven(member);
+}
+
+function copied(value: unknown, node: DraftNode, key: string): unknown {
+  try {
+    return copyJson(value);
+  } catch (error) {
+    // A view read outside its footprint while being copied is that fault; anything else is a value that is no JSON.
+    const { cause } = error as Error;
+    if (cause instanceof FootprintFault) throw cause;
+    throw new ValueFault(`${pointerOf(node, key)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** What was just copied in belongs to this world, all the way down. */
+function own(value: object, owned: WeakSet<object>): void {
+  owned.add(value);
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null) own(member, owned);
+  }
+}

@@ -1,0 +1,38 @@
+import { EVERYTHING, type Pattern } from '../domain/footprint.ts';
+import { type Keys, memberAt } from './members.ts';
+import { type Container, view } from './view.ts';
+
+/**
+ * How one judgement sees the members of a state: read-only, and the same view for the rules that look at one member in a row.
+ */
+export class Sight {
+  readonly #state: unknown;
+  #path: Pattern | undefined;
+  #keys: Keys | undefined;
+  #member: unknown;
+  #of: object | undefined;
+  #view: Container | undefined;
+
+  constructor(state: unknown) {
+    this.#state = state;
+  }
+
+  /** Undefined where there is none. */
+  member(path: Pattern, keys: Keys): unknown {
+    if (this.#path !== path || this.#keys !== keys) {
+      this.#path = path;
+      this.#keys = keys;
+      this.#member = memberAt(this.#state, path, keys);
+    }
+    return this.seen(this.#member);
+  }
+
+  seen(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    if (this.#of !== value) {
+      this.#of = value;
+      this.#view = view(value as Container, EVERYTHING);
+    }
+    return this.#view;
+  }
+}

@@ -1,0 +1,63 @@
+import { toPointer } from '#canon';
+import { compileScope, isWhole, type Pattern, type Scope, scopeAt } from '../domain/footprint.ts';
+import { isIndex } from './view.ts';
+
+/**
+ * The places of a state that somebody's proposal rests on. What happens at one of them, below one or above one changes what
+ * they were read as; what happens beside them does not.
+ */
+export class Premise {
+  readonly #places: readonly (readonly string[])[];
+  readonly #scope: Scope;
+
+  constructor(places: readonly (readonly string[])[]) {
+    this.#places = places;
+    this.#scope = compileScope(places.map((segments) => ({ segments, append: false })));
+  }
+
+  /** Whether a change at this path is one of what is at, below or above one of the places. Costs the path's length. */
+  isMetBy(path: readonly string[]): boolean {
+    let here: Scope = this.#scope;
+    for (const key of path) {
+      if (here.all) return true;
+      const below = scopeAt(here, key);
+      if (below === undefined) return false;
+      here = below;
+    }
+    return true;
+  }
+
+  /** The first place of which a footprint hides something, as a pointer: whether that changed is not to be told either. */
+  hiddenFrom(footprint: readonly Pattern[]): string | undefined {
+    const sight = compileScope(footprint);
+    const hidden = this.#places.find((place) => !isWhole(at(sight, place)));
+    return hidden && toPointer(hidden);
+  }
+
+  /**
+   * The first place that names something of a list which is no element, such as its end (`-`) or `length`, as a pointer: no
+   * change is ever there, whatever becomes of the list.
+   */
+  noElement(state: unknown): string | undefined {
+    const place = this.#places.find((keys) => isNoElement(state, keys));
+    return place && toPointer(place);
+  }
+}
+
+function isNoElement(state: unknown, place: readonly string[]): boolean {
+  let here = state;
+  for (const key of place) {
+    if (Array.isArray(here) && !isIndex(key)) return true;
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return false;
+    here = (here as Record<string, unknown>)[key];
+  }
+  return false;
+}
+
+const NOTHING: Scope = compileScope([]);
+
+function at(scope: Scope, path: readonly string[]): Scope {
+  let here = scope;
+  for (const key of path) here = scopeAt(here, key) ?? NOTHING;
+  return here;
+}

@@ -1,0 +1,100 @@
+import { form, requireForm } from '#base';
+import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
+import { type FaultCode, LedgerFault } from '../errors.ts';
+import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
+import { payloadFault } from './shape.ts';
+
+/** Signs entries: Ed25519 over `assize/entry/v1\n` and the canonical payload without its `signature`. */
+export interface EntrySigner {
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** Makes the row of a payload, which is data made here (see `plainText`): canonical text, and the id that is its hash. */
+export function entryRow(payload: Payload, signer?: EntrySigner): EntryRow {
+  const text = plainText(signer === undefined ? payload : { ...payload, signature: sign(payload, signer) });
+  const { trajectory_id, parent, seq, kind } = payload;
+  return { id: hashText(text), trajectory_id, parent, seq, kind, payload: text };
+}
+
+function sign(payload: Payload, signer: EntrySigner): EntrySignature {
+  return { key: signer.publicKey, value: signText('entry', plainText(payload), signer.privateKey) };
+}
+
+/**
+ * Checks everything that a row shows by itself: its text is canonical, hashes to its id, is a whole payload of a
+ * known kind, agrees with the columns beside it, and its signature, if it has one, holds.
+ *
+ * @throws LedgerFault; ArgumentError `bad_argument`
+ */
+export function checkRow(row: EntryRow): Entry {
+  requireForm(form.object, row, 'row');
+  // What a damaged store gives is a fault of the ledger, whatever it is.
+  if (typeof row.payload !== 'string' || typeof row.id !== 'string')
+    throw faultOf(row, 'tampered', 'the row has no payload, or no id, that is a text');
+  const payload = canonicalPayload(row);
+  if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
+  const malformed = payloadFault(payload);
+  if (malformed !== undefined) throw faultOf(row, 'malformed', malformed);
+  const { id, trajectory_id, parent, seq, kind } = row;
+  if (
+    payload.trajectory_id !== trajectory_id ||
+    payload.seq !== seq ||
+    payload.parent !== parent ||
+    payload.kind !== kind
+  ) {
+    const column = COLUMNS.find((name) => payload[name] !== row[name]) as (typeof COLUMNS)[number];
+    throw faultOf(row, 'misfiled', `the payload's ${column} is ${payload[column]}, the row's ${String(row[column])}`);
+  }
+  if (payload.signature !== undefined && !signatureHolds(payload)) {
+    throw faultOf(row, 'bad_signature', 'the signature does not hold');
+  }
+  return { id, trajectory_id, parent, seq, kind, payload };
+}
+
+const ENTRY_ROW = form.members({
+  id: form.text,
+  trajectory_id: form.text,
+  seq: form.number,
+  kind: form.text,
+  payload: form.text,
+});
+
+/** What stands beside the text as well, to be found by. */
+const COLUMNS = ['trajectory_id', 'seq', 'parent', 'kind'] as const;
+
+function canonicalPayload(row: EntryRow): Payload {
+  try {
+    return parseCanonical(row.payload) as unknown as Payload;
+  } catch (error) {
+    // A changed text is most often not canonical any more; what matters to the reader is that it was changed.
+    if (!hashesTo(row.payload, row.id)) throw faultOf(row, 'tampered', 'the payload does not hash to the id', error);
+    throw faultOf(row, 'not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
+  }
+}
+
+function faultOf({ trajectory_id, seq }: EntryRow, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
+}
+
+function signatureHolds(payload: Payload): boolean {
+  const { signature, ...unsigned } = payload;
+  const { key, value } = signature as EntrySignature;
+  return verifyText('entry', canonicalize(unsigned), value, key);
+}
+
+/** Whether a stored text, whatever it is by now, has that hash. A text that is not well-formed has none. */
+export function hashesTo(text: string, hash: Hash): boolean {
+  return text.isWellFormed() && hashText(text) === hash;
+}
+
+/**
+ * The entry of a row that was checked before: no checks, for reading what was just verified or written.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function readRow(row: EntryRow): Entry {
+  requireForm(ENTRY_ROW, row, 'row');
+  const { id, trajectory_id, parent, seq, kind } = row;
+  return { id, trajectory_id, parent, seq, kind, payload: readCanonical(row.payload) as unknown as Payload };
+}

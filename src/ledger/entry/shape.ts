@@ -1,0 +1,214 @@
+import { isInstant } from '#canon';
+import { APPROVALS_MAX } from '../rules/approvals.ts';
+import { isBeliefChange, isSaltedReference } from './belief-shape.ts';
+import { isBlobRef, isErased } from './blob.ts';
+import type { EntryKind, Payload } from './entry.ts';
+import { isHash } from './is-hash.ts';
+import {
+  type Check,
+  each,
+  either,
+  isList,
+  isObject,
+  isSeq,
+  isText,
+  listOf,
+  memberFault,
+  members,
+  oneOf,
+  type Shape,
+  shapeOf,
+} from './shape-checks.ts';
+
+const isValue: Check = (value) => value !== undefined;
+const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
+/** A trajectory's name: PostgreSQL has no NUL in text. */
+const isName: Check = (value) => typeof value === 'string' && !value.includes('\0');
+const isAmounts: Check = each(isSeq);
+
+/** A value in place, or a whole reference; nothing that could be taken for one. */
+const isStored: Check = (value) => (isBlobRef(value) ? isReference(value) : value !== undefined);
+const isReference = members({ $blob: isHash, bytes: isSeq }, { salted: (value) => value === true });
+/** A list that was put away as a whole is never erased, because nobody could tell any more what it had changed. */
+const isListReference = members({ $blob: isHash, bytes: isSeq });
+const isStoredList: Check = (value) => (isList(value) ? (value as unknown[]).every(isPatch) : isListReference(value));
+const isPatchList: Check = (value) => isList(value) && (value as unknown[]).every(isPatch);
+/** What the fold asks of a patch is not asked here, only that its value is none that looks like a reference and is none. */
+const isPatch: Check = (patch) => {
+  const value = (patch as { readonly value?: unknown } | null)?.value;
+  return typeof value !== 'object' || value === null || isStored(value) || isErased(value);
+};
+/** What a fold begins with, or goes on from, as a whole: never erased. */
+const isStoredObject: Check = (value) => isObject(value) && (isBlobRef(value) ? isListReference(value) : true);
+
+const isRole = members({
+  name: isText,
+  params: each(isText),
+});
+const isAction = members({ name: isText, role: isRole, args: isStored });
+const isEffects: Check = listOf(members({ id: isHash, effect: isStored }));
+const isDelta = members({ state: isStoredList, effects: isEffects, beliefs: listOf(isBeliefChange) });
+/** What a proposal changes of beliefs is planned when it is committed: until then others may change them. */
+const isProposedDelta = members({
+  state: isStoredList,
+  effects: isEffects,
+  beliefs: (value) => isList(value) && (value as unknown[]).length === 0,
+});
+const isDomain = members({ name: isText, version: isText, hash: isHash });
+const isSignature = members({
+  key: isHash,
+  value: (value) => typeof value === 'string' && /^[0-9a-f]{128}$/.test(value),
+});
+const isPolicy = members({ digest: isHash, decision: oneOf('allow', 'deny', 'needs_approval') }, { rule: isText });
+const isVector: Check = listOf(
+  members({ invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') }, { detail: isText }),
+);
+const isCounselor = members(
+  { principal: isText, as: isText, method: isText },
+  { override: (v) => v === true, overridden: isVector, reason: isText },
+);
+const isCounselors: Check = listOf(isCounselor);
+const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
+const isObservations: Check = listOf(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
+const isIntent = members({ action: isText, role: isRole, args: isStored, observations: isObservations });
+const isProposal = members(
+  {
+    proposal_id: isHash,
+    writ_id: isHash,
+    action: isAction,
+    observations: isObservations,
+    at: isTime,
+    delta: isProposedDelta,
+    approval: isStoredList,
+    budget_cost: isAmounts,
+  },
+  { key_hash: isHash, questions: isSaltedReference, said_at: isTime },
+);
+
+const COMMON: Record<string, Check> = {
+  kind: isText,
+  trajectory_id: isName,
+  seq: isSeq,
+  parent: either(isHash, (v) => v === null),
+  at: isTime,
+};
+const COMMON_OPTIONAL: Record<string, Check> = { signature: isSignature };
+
+const REASONS = oneOf(
+  'invalid_authority',
+  'policy_denied',
+  'budget_exhausted',
+  'precondition_failed',
+  'unknown_tool',
+  'type_mismatch',
+  'invariant_rejected',
+  'counselor_rejected',
+  'effect_failed',
+  'conflict',
+  'expired',
+);
+
+/** The members of each kind beyond the common ones: required, optional. An unknown member is refused. */
+const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, Check>]> = {
+  root: [
+    { domain: isDomain, initial_state: isStoredObject, compiler_version: isText, writs: isList },
+    {
+      policy_hash: isHash,
+      delegated_from: members({ trajectory_id: isText, entry_id: isHash }),
+      detection_vector: isVector,
+      note: isText,
+      sensitive: isPatchList,
+    },
+  ],
+  branch: [
+    {
+      source_trajectory_id: isText,
+      source_commit_id: isHash,
+      domain: isDomain,
+      compiler_version: isText,
+      writs: isList,
+      note: isText,
+    },
+    { policy_hash: isHash, detection_vector: isVector },
+  ],
+  commit: [
+    {
+      proposal_id: isHash,
+      writ_id: isHash,
+      parent_commit: isHash,
+      action: isAction,
+      delta: isDelta,
+      observations: isObservations,
+      budget_cost: isAmounts,
+      compiler_version: isText,
+    },
+    { key_hash: isHash, policy: isPolicy, resolves: isHash, counselor: isCounselor, detection_vector: isVector },
+  ],
+  rejection: [
+    { intent: isIntent, reason: REASONS, detail: isText },
+    {
+      proposal_id: isHash,
+      key_hash: isHash,
+      writ_id: isHash,
+      policy: isPolicy,
+      invariant_id: isText,
+      resolves: isHash,
+      counselor: isCounselor,
+    },
+  ],
+  pending_approval: [
+    {
+      proposal: isProposal,
+      digest: isHash,
+      channel: isText,
+      reason: oneOf(
+        'invariant_escalated',
+        'policy_needs_approval',
+        'writ_requires_approval',
+        'irreversible',
+        'contradiction',
+        'in_doubt',
+        'unresolved',
+      ),
+      detail: isText,
+      freezes: either((value) => value === 'world', listOf(isText)),
+      head: isHash,
+    },
+    {
+      policy: isPolicy,
+      invariant_id: isText,
+      expires: isTime,
+      approvals: isSeveral,
+      resolves: isHash,
+      approved_by: isCounselors,
+    },
+  ],
+  delegation: [
+    { child_trajectory_id: isText, task: isText, writ: isValue },
+    {
+      begins: members({ domain: isDomain, initial_state: isStoredObject }, { sensitive: isPatchList }),
+      concludes: isHash,
+      child_head: isHash,
+      final_answer: isStored,
+      budget_cost: isAmounts,
+    },
+  ],
+};
+
+/** The same with the common members. */
+const SHAPES = new Map<unknown, Shape>(
+  Object.entries(KINDS).map(([kind, [required, optional]]) => [
+    kind,
+    shapeOf({ ...COMMON, ...required }, { ...COMMON_OPTIONAL, ...optional }),
+  ]),
+);
+
+/** What is wrong with a payload's members, or undefined for one of the six kinds, whole and with nothing besides. */
+export function payloadFault(payload: unknown): string | undefined {
+  const shape = SHAPES.get((payload as { kind?: unknown } | null)?.kind);
+  return shape === undefined ? 'the payload is of no known kind' : memberFault(payload, shape);
+}
+
+export function isPayload(payload: unknown): payload is Payload {
+  return payloadFault(payload) === undefined;
+}

@@ -1,0 +1,206 @@
+import { form, type Json, requireForm } from '#base';
+import { canonicalize } from '#canon';
+import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
+import type { Entry, Erased, Hash, Instant } from '../entry/entry.ts';
+import {
+  type BeliefChange,
+  type BeliefRow,
+  type ContentRef,
+  type FactCardinality,
+  type FactColumns,
+  type FactKey,
+  type FactVersion,
+  type FactWrite,
+  type Inheritance,
+  OPEN_END,
+  type PartitionName,
+  type SaltedRef,
+} from '../entry/fact-rows.ts';
+import { placedProvenance } from '../entry/placed-provenance.ts';
+import { faultAt, type Held, type Values } from './values.ts';
+
+/** A row of a plan: one of memory's, with the id of its entry not known yet. */
+export interface PlannedFact extends FactColumns {
+  readonly system_time_start: Instant;
+  readonly seq: number;
+  readonly cardinality: FactCardinality;
+}
+
+/** What happens to the rows of a partition, all at one system time: a plan of memory. */
+export interface PlannedChange {
+  readonly systemTime: Instant;
+  readonly close: readonly FactKey[];
+  readonly insert: readonly PlannedFact[];
+  readonly merged?: readonly string[];
+}
+
+/**
+ * A plan as an entry has it: `objects` stand for what its rows say, in their order. `factWrites` of that entry is what the plan says.
+ *
+ * @throws ArgumentError `bad_argument`, also where a row has no object, or another version, system time or cardinality
+ */
+export function beliefChange(
+  plan: PlannedChange,
+  of: Pick<BeliefChange, 'partition' | 'version' | 'cardinality' | 'inherit'> & {
+    readonly objects: readonly SaltedRef[];
+  },
+): BeliefChange {
+  requireForm(PLANNED, plan, 'plan');
+  requireForm(OF, of, 'of');
+  const { systemTime, close, insert, merged } = plan;
+  const { partition, version, cardinality, objects, inherit } = of;
+  requireForm(
+    form.of('one for each row of the plan', () => objects.length === insert.length),
+    objects,
+    'of.objects',
+  );
+  for (const row of insert) {
+    requireForm(
+      form.of('that of the plan', (at) => at === systemTime),
+      row.system_time_start,
+      'system_time_start',
+    );
+    requireForm(
+      form.of('the version', (seq) => seq === version),
+      row.seq,
+      'seq',
+    );
+    requireForm(
+      form.of('that of the change', (one) => one === cardinality),
+      row.cardinality,
+      'cardinality',
+    );
+  }
+  // In canonical order, as columns are: so the text of the entry takes half the time.
+  return {
+    cardinality,
+    close: close.map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
+    ...(inherit !== undefined && { inherit }),
+    insert: insert.map((row, i) => columnsOf(row, objects[i] as SaltedRef)),
+    ...(merged !== undefined && { merged }),
+    partition,
+    system_time: systemTime,
+    version,
+  };
+}
+
+/** What a branch's partition begins with, as an entry has it: rows as they stand in a store. */
+export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inheritance {
+  return {
+    until,
+    rows: rows.map((row) => {
+      const { system_time_start, entry_id, seq, cardinality, content } = row;
+      const object: SaltedRef = { $blob: content.hash, bytes: content.bytes, salted: true };
+      return { ...columnsOf(row, object), row_kind: 'current', system_time_start, entry_id, seq, cardinality };
+    }),
+  };
+}
+
+const PLANNED = form.members({
+  systemTime: form.text,
+  close: form.list(form.object),
+  insert: form.list(form.object),
+  merged: form.optional(form.list(form.text)),
+});
+
+const OF = form.members({
+  partition: form.object,
+  version: form.whole,
+  cardinality: form.text,
+  objects: form.list(form.object),
+  inherit: form.optional(form.object),
+});
+
+/**
+ * What an entry changes of beliefs, for a store: none for an entry that is no commit. Its own writes are placed, so that provenance says
+ * the same outside of it. A text that was erased is the canonical text of `{"$erased": hash}`, and so is each name of a
+ * partition that was.
+ *
+ * @throws LedgerFault where a blob is not there or is not of its form
+ */
+export async function factWrites(entry: Entry, values: Pick<Values, 'held'>): Promise<FactWrite[]> {
+  if (entry.payload.kind !== 'commit') return [];
+  return Promise.all(entry.payload.delta.beliefs.map((change) => factWrite(entry, change, values)));
+}
+
+async function factWrite(entry: Entry, change: BeliefChange, values: Pick<Values, 'held'>): Promise<FactWrite> {
+  const { partition: names, version, system_time, close, inherit } = change;
+  const partition = partitionOf(entry, change, await values.held<Json>(entry, names));
+  const objects = await Promise.all(change.insert.map(({ object }) => values.held<Json>(entry, object)));
+  const insert = change.insert.map(
+    (row, i): FactVersion => ({
+      ...partition,
+      ...columnsOf(row, textOf(entry, row, objects[i] as Held)),
+      content: contentOf(row.object),
+      provenance_id: placedProvenance(row.provenance_id, entry.id),
+      system_time_start: system_time,
+      system_time_end: OPEN_END,
+      entry_id: entry.id,
+      seq: version,
+      cardinality: change.cardinality,
+    }),
+  );
+  const write = { partition, names: contentOf(names), version, system_time, close, insert };
+  if (inherit === undefined) return write;
+  const inherited = await Promise.all(inherit.rows.map(({ object }) => values.held<Json>(entry, object)));
+  const rows = inherit.rows.map(
+    (row, i): FactVersion => ({
+      ...partition,
+      ...columnsOf(row, textOf(entry, row, inherited[i] as Held)),
+      content: contentOf(row.object),
+      system_time_start: row.system_time_start,
+      system_time_end: OPEN_END,
+      entry_id: row.entry_id,
+      seq: row.seq,
+      cardinality: row.cardinality,
+    }),
+  );
+  return { ...write, inherit: { until: inherit.until, rows } };
+}
+
+function columnsOf<Said>(row: FactColumns, object: Said): FactColumns & { readonly object: Said } {
+  return {
+    asserted_from: row.asserted_from,
+    asserted_seq: row.asserted_seq,
+    confidence: row.confidence,
+    fact_id: row.fact_id,
+    lineage: row.lineage,
+    object,
+    provenance_id: row.provenance_id,
+    resolution_id: row.resolution_id,
+    resolution_strategy_id: row.resolution_strategy_id,
+    row_kind: row.row_kind,
+    valid_from: row.valid_from,
+    valid_to: row.valid_to,
+  };
+}
+
+function partitionOf(
+  entry: Entry,
+  { partition: { $blob: hash }, inherit }: Pick<BeliefChange, 'partition' | 'inherit'>,
+  held: Held,
+): PartitionName {
+  if (!('value' in held)) {
+    const gone = erasedText(held);
+    return { space: gone, subject: gone, predicate: gone };
+  }
+  if (!isPartitionName(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition`);
+  if (inherit !== undefined && !isBranchPartitionName(held.value))
+    throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition of a branch, which alone inherits`);
+  const { space, subject, predicate, branch } = held.value as unknown as PartitionName;
+  return { space, subject, predicate, ...(branch !== undefined && { branch }) };
+}
+
+function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: Held): string {
+  if (!('value' in held)) return erasedText(held);
+  if (!isFactObject(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no text of a fact`);
+  return held.value as string;
+}
+
+function erasedText({ $erased }: Erased): string {
+  return canonicalize({ $erased });
+}
+
+function contentOf({ $blob, bytes }: { readonly $blob: Hash; readonly bytes: number }): ContentRef {
+  return { hash: $blob, bytes };
+}

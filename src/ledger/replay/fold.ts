@@ -1,0 +1,78 @@
+import { type Json, setOwn } from '#base';
+import { parsePointer } from '#canon';
+import type { Patch } from '../entry/patch.ts';
+
+/** A folded state. `owned`: what of it may be changed in place; undefined: all of it (see `share`). */
+export interface Folded {
+  state: Record<string, unknown>;
+  owned: WeakSet<object> | undefined;
+}
+
+/** A state that nothing else refers to. */
+export function fresh(state: Json): Folded {
+  return { state: state as Record<string, unknown>, owned: undefined };
+}
+
+/**
+ * A second fold of the same state, for a branch: both go on independently, and each copies, one level at a time,
+ * only what it changes. So a branch costs what it changes and not what it inherits.
+ */
+export function share(fold: Folded): Folded {
+  fold.owned = new WeakSet();
+  return { state: fold.state, owned: new WeakSet() };
+}
+
+const OPERATIONS: ReadonlySet<string> = new Set(['add', 'replace', 'remove']);
+
+/**
+ * Applies one commit's operations in order. `add` only where nothing is (in a list: at its end), `replace` and
+ * `remove` only where something is (in a list: `remove` at its end), as the kernel writes them.
+ *
+ * @throws Error with the reason; the fold is then not to be used any more.
+ */
+export function applyPatches(fold: Folded, patches: readonly Patch[]): void {
+  for (const patch of patches) applyPatch(fold, patch);
+}
+
+function applyPatch(fold: Folded, patch: Patch): void {
+  if (!OPERATIONS.has(patch.op)) throw new Error(`${patch.op} is no operation of a commit`);
+  if (patch.op !== 'remove' && patch.value === undefined) throw new Error(`${patch.path}: ${patch.op} of nothing`);
+  const keys = parsePointer(patch.path);
+  const last = keys.pop();
+  if (last === undefined) throw new Error('a patch names no place inside the state');
+  fold.state = ownedCopy(fold.state, fold.owned);
+  let here: Record<string, unknown> = fold.state;
+  for (const key of keys) {
+    const next = Object.hasOwn(here, key) ? here[key] : undefined;
+    if (typeof next !== 'object' || next === null) throw new Error(`${patch.path}: there is nothing above it`);
+    const own = ownedCopy(next as Record<string, unknown>, fold.owned);
+    if (own !== next) setOwn(here, key, own);
+    here = own;
+  }
+  const exists = Object.hasOwn(here, last);
+  if (Array.isArray(here)) applyToList(here, last, exists, patch);
+  else if (patch.op === 'add' && exists) throw new Error(`${patch.path}: add where something is`);
+  else if (patch.op !== 'add' && !exists) throw new Error(`${patch.path}: ${patch.op} where nothing is`);
+  else if (patch.op === 'remove') delete here[last];
+  else setOwn(here, last, patch.value);
+}
+
+function applyToList(list: unknown[], key: string, exists: boolean, patch: Patch): void {
+  if (patch.op === 'add') {
+    if (key !== String(list.length)) throw new Error(`${patch.path}: a list grows at its end`);
+    list.push(patch.value);
+  } else if (patch.op === 'remove') {
+    if (key !== String(list.length - 1)) throw new Error(`${patch.path}: a list shrinks at its end`);
+    list.pop();
+  } else {
+    if (!exists || key === 'length') throw new Error(`${patch.path}: replace where nothing is`);
+    list[Number(key)] = patch.value;
+  }
+}
+
+function ownedCopy<T extends object>(value: T, owned: WeakSet<object> | undefined): T {
+  if (owned === undefined || owned.has(value)) return value;
+  const copy = (Array.isArray(value) ? value.slice() : { ...value }) as T;
+  owned.add(copy);
+  return copy;
+}

@@ -1,0 +1,301 @@
+import { canonicalize, type Instant, maxInstant } from '#canon';
+import type { BranchPayload, CommitPayload, Entry, Hash, Payload } from '../entry/entry.ts';
+import { checkRow } from '../entry/entry-text.ts';
+import type { BeliefChange, FactKey, Inheritance, PartitionName } from '../entry/fact-rows.ts';
+import { memoryOf } from '../entry/memory-of.ts';
+import { placedProvenance } from '../entry/placed-provenance.ts';
+import { type Fault, LedgerFault } from '../errors.ts';
+import type { LedgerStore } from '../ports/ledger-store.ts';
+import { Values } from './values.ts';
+
+/** A partition in the memory of a branch, as an entry names it. */
+export interface BranchesPartition {
+  readonly name: PartitionName & { readonly branch: string };
+  /** Of the blob that it is named by. */
+  readonly names: Hash;
+}
+
+type Reader = Pick<LedgerStore, 'blob' | 'entries' | 'erasedBy' | 'resolve' | 'trajectories'>;
+
+const PAGE = 1_000;
+
+/**
+ * The rules of what branches begin with, which need the changes of all trajectories: that a partition of a branch begins once, with the rows that were
+ * open in its source as of `until`; that this is not after where the branch begins; and that what the source itself had changed by then is in it.
+ * Commits that change beliefs are read once, and those kept that are of the same space, subject and predicate.
+ *
+ * Which of the changes of others had come by then no ledger says, because their clocks may differ: what is as of some instant before is right.
+ * Where the names of a partition were erased, any such one may be the source.
+ *
+ * `unsound`: trajectories that do not verify, with the seq of the fault. Their entries from there on are not read. Where changes of a source are missing by
+ * their versions, so that they may be among those, nobody can tell what a branch should have begun with.
+ *
+ * One fault a trajectory.
+ *
+ * @throws LedgerFault where a trajectory is at fault by itself
+ */
+export async function inheritanceFaults(
+  reader: Reader,
+  partitions: readonly BranchesPartition[],
+  unsound: ReadonlyMap<string, number> = new Map(),
+): Promise<Fault[]> {
+  const sources = new Map<string, readonly Source[]>();
+  for (const { name } of partitions)
+    if (!sources.has(name.branch)) sources.set(name.branch, await sourcesOf(reader, name.branch));
+  const changes = await changesOf(reader, partitions, [...sources.values()].flat(), unsound);
+  for (const line of sources.values()) nestTimes(line);
+  const faults = new Map<string, Fault>();
+  for (const { name, names } of partitions) {
+    const line = sources.get(name.branch) as readonly Source[];
+    // Of a source that does not verify where the branch begins, nobody knows what it had changed.
+    if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq)) continue;
+    const found = faultIn(changes, line, { name, names });
+    if (found === undefined) continue;
+    const { trajectory_id, seq } = found.change;
+    if ((faults.get(trajectory_id)?.seq ?? seq) >= seq)
+      faults.set(trajectory_id, { trajectory_id, seq, code: 'rule_broken', detail: found.detail });
+  }
+  return [...faults.values()];
+}
+
+/** Where a branch, or the one that it comes from, takes its memory over. */
+interface Source {
+  /** Of a branch; absent: what is shared. */
+  readonly branch: string | undefined;
+  readonly trajectoryId: string;
+  /** Of the entry that the branch begins at. */
+  readonly seq: number;
+  /** Up to when it is seen: the time of that entry, or of the latest change that its trajectory had made by then. */
+  until: Instant;
+}
+
+/** A change of a partition, with its place. */
+interface Change {
+  readonly trajectory_id: string;
+  readonly seq: number;
+  readonly version: number;
+  readonly system_time: Instant;
+  readonly close: readonly FactKey[];
+  /** What it inserts, as a branch takes it over. */
+  readonly rows: readonly TakenRow[];
+  readonly inherit: Inheritance | undefined;
+}
+
+interface TakenRow {
+  readonly key: string;
+  readonly is: string;
+}
+
+/** Changes by partition; of what is told apart by names, and of those whose names were erased. */
+interface Changes {
+  readonly named: ReadonlyMap<string, readonly Hash[]>;
+  readonly unnamed: readonly Hash[];
+  /** In the order of their versions. */
+  readonly of: ReadonlyMap<Hash, readonly Change[]>;
+  /** Whether some may be missing of the memory of that branch, or of what is shared. */
+  readonly mayLack: (branch: string | undefined) => boolean;
+}
+
+/** The nearest first; what is shared is the last one. Honest ones never meet again. */
+async function sourcesOf(reader: Reader, branch: string): Promise<Source[]> {
+  const found: Source[] = [];
+  const firstOf = firstIn(reader);
+  const passed = new Set<string>();
+  for (let at: string | undefined = branch; at !== undefined && !passed.has(at); ) {
+    passed.add(at);
+    const { source_trajectory_id: trajectoryId, source_commit_id } = (await firstOf(at)) as BranchPayload;
+    const row = await reader.resolve(source_commit_id);
+    const memory = await memoryOf(trajectoryId, firstOf);
+    if (row === undefined || memory === undefined)
+      throw new LedgerFault({
+        trajectory_id: at,
+        seq: 0,
+        code: 'source_missing',
+        detail: `what is believed in ${trajectoryId} can't be found`,
+      });
+    found.push({ branch: memory.branch, trajectoryId, seq: row.seq, until: checkRow(row).payload.at });
+    at = memory.branch;
+  }
+  return found;
+}
+
+function firstIn(reader: Reader): (trajectoryId: string) => Promise<Payload | undefined> {
+  return async (trajectoryId) => {
+    const [row] = await reader.entries(trajectoryId, { from: 0, limit: 1 });
+    return row === undefined ? undefined : checkRow(row).payload;
+  };
+}
+
+/** In which memories trajectories that do not verify may have changed something: in their own, where it can be told which that is. */
+async function lackedBy(
+  reader: Reader,
+  unsound: ReadonlyMap<string, number>,
+): Promise<(branch: string | undefined) => boolean> {
+  const memories = new Set<string | undefined>();
+  for (const trajectoryId of unsound.keys()) {
+    const memory = await memoryOf(trajectoryId, firstIn(reader)).catch((error: unknown) => {
+      if (error instanceof LedgerFault) return undefined;
+      throw error;
+    });
+    if (memory === undefined) return () => true;
+    memories.add(memory.branch);
+  }
+  return (branch) => memories.has(branch);
+}
+
+/** A branch begins no earlier than what it comes from. */
+function nestTimes(line: readonly Source[]): void {
+  for (const [i, source] of [...line.entries()].reverse())
+    source.until = maxInstant(source.until, line[i + 1]?.until ?? source.until);
+}
+
+/** Those of the same space, subject and predicate as one of the partitions. Moves sources on to the latest change before them. */
+async function changesOf(
+  reader: Reader,
+  partitions: readonly BranchesPartition[],
+  sources: readonly Source[],
+  unsound: ReadonlyMap<string, number>,
+): Promise<Changes> {
+  const wanted = new Set(partitions.map(({ name }) => keyOf({ ...name, branch: undefined })));
+  const values = new Values(reader);
+  const names = new Map<Hash, PartitionName | undefined>();
+  const named = new Map<string, Hash[]>();
+  const unnamed: Hash[] = [];
+  const of = new Map<Hash, Change[]>();
+  const sourcesIn = Map.groupBy(sources, ({ trajectoryId }) => trajectoryId);
+  for await (const entry of believing(reader, unsound)) {
+    const { trajectory_id, seq, payload } = entry;
+    const later = sourcesIn.get(trajectory_id)?.filter((source) => source.seq >= seq) ?? [];
+    for (const change of payload.delta.beliefs) {
+      for (const source of later) source.until = maxInstant(source.until, change.system_time);
+      const { $blob: hash } = change.partition;
+      if (!names.has(hash)) {
+        const held = await values.held<never>(entry, change.partition as never);
+        const name = 'value' in held ? (held.value as PartitionName) : undefined;
+        names.set(hash, name);
+        if (name === undefined) unnamed.push(hash);
+        else if (wanted.has(keyOf({ ...name, branch: undefined })))
+          named.set(keyOf(name), [...(named.get(keyOf(name)) ?? []), hash]);
+      }
+      const name = names.get(hash);
+      if (name !== undefined && !wanted.has(keyOf({ ...name, branch: undefined }))) continue;
+      const list = of.get(hash) ?? [];
+      of.set(hash, list);
+      list.push(changeOf(entry, change));
+    }
+  }
+  for (const list of of.values()) list.sort((a, b) => a.version - b.version || Number(!a.inherit) - Number(!b.inherit));
+  return { named, unnamed, of, mayLack: await lackedBy(reader, unsound) };
+}
+
+async function* believing(reader: Reader, unsound: ReadonlyMap<string, number>): AsyncGenerator<Entry<CommitPayload>> {
+  for (const { trajectory_id, entries: length } of await reader.trajectories()) {
+    const entries = Math.min(length, unsound.get(trajectory_id) ?? length);
+    for (let from = 0; from < entries; from += PAGE) {
+      const rows = await reader.entries(trajectory_id, { from, limit: Math.min(PAGE, entries - from) });
+      for (const row of rows) {
+        if (row.kind !== 'commit') continue;
+        const entry = checkRow(row) as Entry<CommitPayload>;
+        if (entry.payload.delta.beliefs.length > 0) yield entry;
+      }
+    }
+  }
+}
+
+function changeOf({ id, trajectory_id, seq }: Entry, change: BeliefChange): Change {
+  const { version, system_time, close, cardinality, inherit } = change;
+  const rows = change.insert
+    .filter(({ row_kind }) => row_kind === 'current')
+    .map(({ provenance_id, ...row }) =>
+      taken({
+        ...row,
+        row_kind: 'current',
+        provenance_id: placedProvenance(provenance_id, id),
+        system_time_start: system_time,
+        entry_id: id,
+        seq: version,
+        cardinality,
+      }),
+    );
+  return { trajectory_id, seq, version, system_time, close, rows, inherit };
+}
+
+interface Wrong {
+  readonly change: Change;
+  readonly detail: string;
+}
+
+function faultIn(changes: Changes, sources: readonly Source[], { name, names }: BranchesPartition): Wrong | undefined {
+  const [first, ...rest] = changes.of.get(names) ?? [];
+  if (first === undefined) return undefined;
+  const again = rest.find(({ version, inherit }) => inherit !== undefined || version === first.version);
+  if (again !== undefined) return { change: again, detail: `the partition ${names} begins twice` };
+  const { inherit, version } = first;
+  if (inherit === undefined && version !== 1) {
+    // It may have begun where nobody can read it.
+    if (changes.mayLack(name.branch)) return undefined;
+    return { change: first, detail: `the partition ${names} begins with version ${version}, and inherits nothing` };
+  }
+  // From one to the next, as long as nothing had been changed there.
+  for (const source of sources) {
+    const there = changes.named.get(keyOf({ ...name, branch: source.branch })) ?? [];
+    if (inherit !== undefined && there.some((hash) => isTakenOver(inherit, source, changes.of.get(hash) ?? [])))
+      return undefined;
+    if (there.some((hash) => (changes.of.get(hash) ?? []).some((change) => isBefore(change, source)))) {
+      const detail = `it does not begin with what ${source.trajectoryId} had changed of ${names} where the branch begins`;
+      if (inherit === undefined) return { change: first, detail };
+      break;
+    }
+  }
+  if (inherit === undefined) return undefined;
+  const [nearest] = sources as readonly [Source];
+  const isLacking = sources.some(({ branch }) => changes.mayLack(branch));
+  if (isLacking && !sources.some(({ branch }) => isKnown(changes, { ...name, branch }, version))) return undefined;
+  const isOfErased = changes.unnamed.some((hash) => isTakenOver(inherit, nearest, changes.of.get(hash) ?? []));
+  return isOfErased
+    ? undefined
+    : { change: first, detail: `what it inherits of ${names} is not what its source had at ${inherit.until}` };
+}
+
+/** Whether all changes of a partition are there before that version: what a branch begins with was changed so often in its source. */
+function isKnown({ named, of }: Changes, name: NameParts, version: number): boolean {
+  return (named.get(keyOf(name)) ?? []).some((hash) => {
+    const versions = new Set((of.get(hash) ?? []).map((change) => change.version));
+    const first = (of.get(hash) ?? [])[0];
+    let next = first?.inherit === undefined ? 1 : first.version;
+    while (versions.has(next)) next += 1;
+    return next >= version;
+  });
+}
+
+/** Whether the branch's source had made it where the branch begins. */
+function isBefore({ trajectory_id, seq }: Change, source: Source): boolean {
+  return trajectory_id === source.trajectoryId && seq <= source.seq;
+}
+
+/** Whether it is what was open there as of then, with all that the source itself had changed. */
+function isTakenOver({ until, rows }: Inheritance, source: Source, changes: readonly Change[]): boolean {
+  const [first] = changes;
+  if (first === undefined || until > source.until) return false;
+  if (changes.some((change) => change.system_time > until && isBefore(change, source))) return false;
+  const open = new Map((first.inherit?.rows ?? []).map(taken).map((row) => [row.key, row.is]));
+  for (const change of changes.filter(({ system_time }) => system_time <= until)) {
+    for (const key of change.close) open.delete(keyOfRow(key));
+    for (const row of change.rows) open.set(row.key, row.is);
+  }
+  return open.size === rows.length && rows.map(taken).every(({ key, is }) => open.get(key) === is);
+}
+
+function taken(row: Inheritance['rows'][number]): TakenRow {
+  return { key: keyOfRow(row), is: canonicalize(row) };
+}
+
+function keyOfRow({ fact_id, system_time_start }: FactKey): string {
+  return `${system_time_start} ${fact_id}`;
+}
+
+type NameParts = { readonly [name in keyof PartitionName]: string | undefined };
+
+function keyOf({ space, subject, predicate, branch }: NameParts): string {
+  return JSON.stringify([space, subject, predicate, branch ?? null]);
+}

@@ -1,0 +1,437 @@
+import type { Json } from '#base';
+import { form, requireForm } from '#base';
+import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
+import { isBlobRef, isErased } from '../entry/blob.ts';
+import type {
+  BlobRef,
+  BranchPayload,
+  CommitPayload,
+  Entry,
+  EntryRow,
+  Hash,
+  Payload,
+  RootPayload,
+} from '../entry/entry.ts';
+import { checkRow } from '../entry/entry-text.ts';
+import { isErasure } from '../entry/erasure.ts';
+import type { PartitionName } from '../entry/fact-rows.ts';
+import type { Patch } from '../entry/patch.ts';
+import { changesOf, positionsOf, valuesIn } from '../entry/references.ts';
+import { type Fault, LedgerFault } from '../errors.ts';
+import type { LedgerStore } from '../ports/ledger-store.ts';
+import { type Ahead, PAGE } from '../ports/parallel-reader.ts';
+import { Chain } from '../rules/chain.ts';
+import { Links } from '../rules/cross-chain.ts';
+import { applyPatches, type Folded, fresh, share } from './fold.ts';
+import type { BranchesPartition } from './inherited-beliefs.ts';
+import { patchesOfRun, type Run, refersBesideFold, refersInFold } from './run.ts';
+import { checkErasure, faultAt as fault, Values } from './values.ts';
+
+/** How many texts that an entry refers to are read at once: a server is asked for them together, and they are all here meanwhile. */
+const READ_AT_ONCE = 64;
+
+/** What replay reads from. */
+export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'erasedBy' | 'resolve'>;
+
+export interface ReplayOptions {
+  /** Called for every entry that was accepted one by one, in order. */
+  readonly onEntry?: (entry: Entry) => void;
+  /** Called for every run that was accepted as a whole. */
+  readonly onRun?: (run: Run) => void;
+  /** Called of a branch, before its first entry is given: the writs that had been revoked where it begins. */
+  readonly onInherited?: (revoked: ReadonlySet<Hash>) => void;
+  /** Called for every partition of a branch's memory that an accepted entry changes, as far as its names were not erased. */
+  readonly onBranches?: (partition: BranchesPartition) => void;
+  /** Called at the beginning of every page, with the seq it begins at. */
+  readonly onPage?: (seq: number) => void;
+  /** Stop after the entry with this id. */
+  readonly until?: Hash;
+  /**
+   * Goes on from there, and changes it: not to be used any more when this fails. Must be of this trajectory, and not behind
+   * `until`. Only the entry that it stands at is looked at again.
+   */
+  readonly from?: Replayed;
+  /** Runs that somebody else checked; not asked for with `until`. */
+  readonly ahead?: Ahead;
+}
+
+/** A chain that was replayed: its rules' state and its world. */
+const REPLAY_OPTIONS = form.members({ until: form.optional(form.text) });
+
+export interface Replayed {
+  readonly chain: Chain;
+  readonly fold: Folded;
+}
+
+/** What a branch takes over of the entry that it begins at. */
+interface Point {
+  readonly fold: Folded;
+  readonly revoked: ReadonlySet<Hash>;
+}
+
+/** A fold of a trajectory up to some entry at or before the one with this seq, that nobody else has. */
+export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed | undefined>;
+
+/**
+ * Replays trajectories: recomputes ids, parents and seqs, checks every chain rule, follows branches to their
+ * source and delegations to their other end (`links.ts`), folds the world. Calls no domain code. States at which branches begin are kept and shared, so a hundred
+ * branches of one large world cost what they change.
+ */
+export class Replayer {
+  readonly values: Values;
+  readonly #reader: LedgerReader;
+  readonly #startFor: StartFor;
+  readonly #points: Map<Hash, Point> = new Map();
+
+  /** `startFor`: where to begin when only the state after an entry is asked for. Default: at the first entry. */
+  constructor(reader: LedgerReader, startFor: StartFor = async () => undefined) {
+    this.#reader = reader;
+    this.values = new Values(reader);
+    this.#startFor = startFor;
+  }
+
+  /** @throws LedgerFault naming the entry at fault and why; ArgumentError `bad_argument` */
+  replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
+    requireForm(REPLAY_OPTIONS, options, 'options');
+    return this.#replay(trajectoryId, options, [trajectoryId]);
+  }
+
+  /** `path`: this trajectory, and those whose branches led to it. */
+  async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
+    const chain = options.from?.chain ?? new Chain(trajectoryId);
+    const links = new Links(this.#reader, chain);
+    let fold = options.from?.fold;
+    if (fold !== undefined && chain.head === options.until) return { chain, fold };
+    // The last one again, so that what stands before it can't have changed unseen.
+    let again = options.from === undefined ? 0 : 1;
+    for (;;) {
+      options.onPage?.(chain.seq);
+      // A run has no place inside at which to stop.
+      const found = options.until === undefined ? options.ahead?.at(trajectoryId, chain.seq) : undefined;
+      if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
+        foldRun(fold, found);
+        options.onRun?.(found);
+        continue;
+      }
+      const limit = typeof found === 'number' ? found : PAGE;
+      const rows = await this.#reader.entries(trajectoryId, { from: chain.seq - again, limit });
+      for (const row of rows) {
+        if (again > 0) {
+          checkAgain(row, chain);
+          again = 0;
+          continue;
+        }
+        const entry = checkRow(row);
+        chain.accept(entry);
+        fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, chain, path));
+        if (entry.kind === 'branch') options.onInherited?.(chain.revoked);
+        if (mayRefer(entry.payload)) {
+          const names = await this.#checkBlobs(entry);
+          await links.check(entry);
+          for (const { name, hash } of names) {
+            await links.checkMemory(entry, name);
+            if (links.isInBranch) options.onBranches?.({ name: name as BranchesPartition['name'], names: hash });
+          }
+        }
+        options.onEntry?.(entry);
+        if (row.id === options.until) return { chain, fold };
+      }
+      if (rows.length < limit) break;
+    }
+    if (fold === undefined || again > 0)
+      throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
+    if (options.until !== undefined) {
+      throw new LedgerFault({
+        trajectory_id: trajectoryId,
+        seq: chain.seq,
+        code: 'not_found',
+        detail: `there is no entry ${options.until}`,
+      });
+    }
+    return { chain, fold };
+  }
+
+  /**
+   * The state after an entry, shared with every other caller that asks for it (see `share`).
+   *
+   * @throws LedgerFault
+   */
+  async stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
+    return share((await this.#pointAt(trajectoryId, entryId, [trajectoryId])).fold);
+  }
+
+  /**
+   * The writs that had been revoked in a trajectory when an entry was made, with those that it took over itself.
+   *
+   * @throws LedgerFault
+   */
+  async revokedAt(trajectoryId: string, entryId: Hash): Promise<ReadonlySet<Hash>> {
+    return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).revoked;
+  }
+
+  async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<Point> {
+    let point = this.#points.get(entryId);
+    if (point === undefined) {
+      const { chain, fold } = await this.#replayUntil(trajectoryId, entryId, path);
+      point = { fold, revoked: chain.revoked };
+      this.#keep(entryId, point);
+    }
+    return point;
+  }
+
+  /** The state that a root begins with, or a delegation gives to its child. @throws LedgerFault */
+  async begin(
+    entry: Pick<Entry, 'trajectory_id' | 'seq'>,
+    { initial_state, sensitive = [] }: Pick<RootPayload, 'initial_state' | 'sensitive'>,
+  ): Promise<Folded> {
+    const state = await this.values.value(entry, initial_state);
+    if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is no object');
+    // What stands in the entry is left as it was given.
+    const fold = fresh(isBlobRef(initial_state) ? state : structuredClone(state));
+    applyCommit(fold, entry, await this.values.patches(entry, sensitive));
+    return fold;
+  }
+
+  async #replayUntil(trajectoryId: string, until: Hash, path: readonly string[]): Promise<Replayed> {
+    const row = await this.#reader.resolve(until);
+    const from = row === undefined ? undefined : await this.#startFor(trajectoryId, row.seq);
+    if (from !== undefined) {
+      try {
+        return await this.#replay(trajectoryId, { until, from }, path);
+      } catch (error) {
+        // Perhaps it is only the start that does not fit.
+        if (!(error instanceof LedgerFault)) throw error;
+      }
+    }
+    return this.#replay(trajectoryId, { until }, path);
+  }
+
+  /** Forgets the states that branches begin with. */
+  forget(): void {
+    this.#points.clear();
+  }
+
+  #keep(entryId: Hash, point: Point): void {
+    if (this.#points.size >= 64) this.#points.delete(this.#points.keys().next().value as Hash);
+    this.#points.set(entryId, point);
+  }
+
+  /** What no fold reads must be there all the same, and be what it was, or be erased. The names of partitions that were not. */
+  async #checkBlobs(entry: Entry): Promise<readonly { readonly name: PartitionName; readonly hash: Hash }[]> {
+    const names: { name: PartitionName; hash: Hash }[] = [];
+    const folded = new Set(foldedOf(entry.payload));
+    const forms = formsOf(entry.payload);
+    const toRead = positionsOf(entry.payload).filter(
+      (stored): stored is BlobRef => isBlobRef(stored) && !folded.has(stored) && !isErased(stored),
+    );
+    for (let at = 0; at < toRead.length; at += READ_AT_ONCE) {
+      const some = toRead.slice(at, at + READ_AT_ONCE);
+      const read = await Promise.allSettled(some.map((stored) => this.values.held(entry, stored)));
+      for (const [i, stored] of some.entries()) {
+        const outcome = read[i]!;
+        if (outcome.status === 'rejected') throw outcome.reason;
+        const held = outcome.value;
+        if (!('value' in held)) continue;
+        const form = forms.get(stored);
+        if (form?.check(held.value) === false)
+          throw fault(entry, 'malformed', `the blob ${stored.$blob} is no ${form.what}`);
+        if (form === PARTITION || form === BRANCH_PARTITION)
+          names.push({ name: held.value as unknown as PartitionName, hash: stored.$blob });
+      }
+    }
+    if (isErasure(entry.payload)) {
+      await checkErasure(entry, await this.values.erasure(entry, entry.payload), this.#reader);
+    }
+    return names;
+  }
+
+  /** The common case, without a promise an entry; undefined when something has to be read first. */
+  #foldNow(fold: Folded | undefined, entry: Entry): Folded | undefined {
+    const { payload } = entry;
+    if (payload.kind === 'root' || payload.kind === 'branch') return undefined;
+    if (payload.kind !== 'commit') return fold;
+    if (refersInFold(payload)) return undefined;
+    applyCommit(fold as Folded, entry, payload.delta.state as readonly Patch[]);
+    return fold;
+  }
+
+  async #foldLater(fold: Folded | undefined, entry: Entry, chain: Chain, path: readonly string[]): Promise<Folded> {
+    const { payload } = entry;
+    if (payload.kind === 'root') return this.begin(entry, payload);
+    if (payload.kind === 'branch') {
+      const source = await this.#sourceOf(entry as Entry<BranchPayload>, path);
+      chain.inherit(source.revoked);
+      return share(source.fold);
+    }
+    applyCommit(fold as Folded, entry, await this.values.patches(entry, (payload as CommitPayload).delta.state));
+    return fold as Folded;
+  }
+
+  async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<Point> {
+    const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
+    // Honest ids can't do this; a changed beginning can, and would lead round for ever.
+    if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would begin with itself`);
+    const row = await this.#reader.resolve(sourceId);
+    if (row === undefined || row.trajectory_id !== trajectoryId) {
+      throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
+    }
+    const source = this.#soundSource(entry, row);
+    if (source.payload.at > entry.payload.at) throw fault(entry, 'rule_broken', 'the branch is older than its source');
+    if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
+      throw fault(entry, 'rule_broken', 'a branch begins at a commit, or at a root or branch entry');
+    }
+    try {
+      return await this.#pointAt(trajectoryId, sourceId, [...path, trajectoryId]);
+    } catch (error) {
+      throw unsound(entry, error);
+    }
+  }
+
+  #soundSource(entry: Entry, row: EntryRow): Entry {
+    try {
+      return checkRow(row);
+    } catch (error) {
+      throw unsound(entry, error);
+    }
+  }
+}
+
+/** The fault of a branch whose source is at fault. */
+function unsound(entry: Entry, error: unknown): unknown {
+  if (!(error instanceof LedgerFault)) return error;
+  return fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);
+}
+
+/** What a fold reads, and so has checked. */
+function foldedOf(payload: Payload): readonly unknown[] {
+  if (payload.kind === 'root') return [payload.initial_state, ...valuesIn(payload.sensitive)];
+  return payload.kind === 'commit' ? changesOf(payload.delta.state) : [];
+}
+
+/** What a position asks of the value in it. */
+interface PositionForm {
+  readonly check: (value: unknown) => boolean;
+  readonly what: string;
+}
+
+/** What no fold of this chain reads, and others will: it must be of its form already. */
+function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
+  const forms = new Map<unknown, PositionForm>();
+  if (payload.kind === 'pending_approval') {
+    const { delta, approval } = payload.proposal;
+    for (const stored of [delta.state, approval]) forms.set(stored, LIST);
+  } else if (payload.kind === 'delegation') {
+    forms.set(payload.begins?.initial_state, OBJECT);
+  } else if (payload.kind === 'commit') {
+    for (const { partition, insert, inherit } of payload.delta.beliefs) {
+      forms.set(partition, inherit === undefined ? PARTITION : BRANCH_PARTITION);
+      for (const { object } of [...insert, ...(inherit?.rows ?? [])]) forms.set(object, FACT_OBJECT);
+    }
+  }
+  return forms;
+}
+
+const LIST: PositionForm = { check: Array.isArray, what: 'list' };
+const OBJECT: PositionForm = { check: isObject, what: 'object' };
+const PARTITION: PositionForm = { check: isPartitionName, what: 'name of a partition' };
+const BRANCH_PARTITION: PositionForm = { check: isBranchPartitionName, what: 'name of a partition of a branch' };
+const FACT_OBJECT: PositionForm = { check: isFactObject, what: 'text of a fact' };
+
+function isObject(value: unknown): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function applyCommit(fold: Folded, entry: Pick<Entry, 'trajectory_id' | 'seq'>, patches: readonly Patch[]): void {
+  try {
+    applyPatches(fold, patches);
+  } catch (error) {
+    throw fault(entry, 'bad_patch', (error as Error).message, error);
+  }
+}
+
+function foldRun(fold: Folded, run: Run): void {
+  const place = { trajectory_id: run.trajectoryId, seq: run.seq };
+  for (const patches of patchesOfRun(run)) {
+    applyCommit(fold, place, patches);
+    place.seq++;
+  }
+}
+
+/** @throws LedgerFault unless it is the last entry that the chain accepted */
+function checkAgain(row: EntryRow, chain: Chain): void {
+  const entry = checkRow(row);
+  if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} stood here`);
+}
+
+function mayRefer(payload: Payload): boolean {
+  return (payload.kind !== 'commit' && payload.kind !== 'rejection') || refersBesideFold(payload);
+}
+
+/** What `verify` says of one trajectory. */
+export interface VerifyReport {
+  readonly trajectory_id: string;
+  readonly valid: boolean;
+  /** Entries that were accepted. */
+  readonly entries: number;
+  readonly head: Hash | null;
+  /** Approvals that wait. */
+  readonly open: number;
+  /** Delegations that are not concluded. */
+  readonly delegated: number;
+  readonly signed: number;
+  /** Values that it refers to and that were erased by an entry that says so. */
+  readonly erased: number;
+  readonly fault?: Fault;
+  /** What is no fault, and somebody should see to; absent: nothing. */
+  readonly warnings?: readonly string[];
+}
+
+/**
+ * Replays one trajectory and reports; never throws for what is wrong with the ledger.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export async function verifyTrajectory(
+  replayer: Replayer,
+  trajectoryId: string,
+  options: Omit<ReplayOptions, 'until'> = {},
+): Promise<VerifyReport> {
+  requireForm(REPLAY_OPTIONS, options, 'options');
+  let entries = 0;
+  let signed = 0;
+  let head: Hash | null = null;
+  try {
+    const { chain } = await replayer.replay(trajectoryId, {
+      ...options,
+      onEntry: (entry) => {
+        options.onEntry?.(entry);
+        entries++;
+        head = entry.id;
+        if (entry.payload.signature !== undefined) signed++;
+      },
+      onRun: (run) => {
+        options.onRun?.(run);
+        entries += run.count;
+        head = run.head;
+        signed += run.signed;
+      },
+    });
+    const [open, delegated] = [chain.open.size, chain.delegated.size];
+    const erased = replayer.values.erasedIn(trajectoryId);
+    return { trajectory_id: trajectoryId, valid: true, entries, head, open, delegated, signed, erased };
+  } catch (error) {
+    if (!(error instanceof LedgerFault)) throw error;
+    const { fault } = error;
+    return {
+      trajectory_id: trajectoryId,
+      valid: false,
+      entries,
+      head,
+      open: 0,
+      delegated: 0,
+      signed,
+      erased: 0,
+      fault,
+    };
+  }
+}

@@ -1,0 +1,148 @@
+import { isAssizeError, type Json } from '#base';
+import { parseStrict, WORLD_LIMITS } from '#canon';
+import { isBlobRef } from '../entry/blob.ts';
+import type { Amounts, CommitPayload, Entry, Hash, Instant, Payload } from '../entry/entry.ts';
+import { isErasure } from '../entry/erasure.ts';
+import type { Patch } from '../entry/patch.ts';
+import { valuesIn } from '../entry/references.ts';
+import { isRevocation } from '../entry/revocation.ts';
+import { isSettlement } from '../entry/settlement.ts';
+import { Chain } from '../rules/chain.ts';
+
+/**
+ * What a run of entries does to its chain and to the fold, made by whoever checked them one by one and as a chain of their
+ * own. With it a reader goes on behind the run without reading it: it only has to see that the run joins, and to fold.
+ */
+export interface Run {
+  readonly trajectoryId: string;
+  /** Of the first entry. */
+  readonly seq: number;
+  readonly count: number;
+  /** What the run stands on: the first entry's parent and time, and the `parent_commit` of its first commit, if it has one. */
+  readonly parent: Hash;
+  readonly from: Instant;
+  readonly parentCommit: Hash | undefined;
+  /** What it leads to. */
+  readonly head: Hash;
+  readonly to: Instant;
+  readonly lastCommit: Hash | undefined;
+  readonly signed: number;
+  /** What was spent by writ, with the first entry that names it. */
+  readonly spent: readonly { readonly writId: Hash; readonly seq: number; readonly cost: Amounts }[];
+  /** JSON text: one list of patches an entry. As text, because objects take longer from thread to thread. */
+  readonly patches: string;
+}
+
+/**
+ * The longest runs among consecutive entries that were checked one by one: commits and rejections that resolve nothing and
+ * refer to no blob. Whatever breaks a rule is in none, so that who reads the entries one by one finds and names it.
+ */
+export function runsOf(entries: readonly Entry[]): Run[] {
+  const runs: Run[] = [];
+  for (let i = 0; i < entries.length; ) {
+    const builder = new RunBuilder(entries[i] as Entry);
+    let next = i;
+    while (next < entries.length && builder.take(entries[next] as Entry)) next++;
+    if (next > i) runs.push(builder.run());
+    i = Math.max(next, i + 1);
+  }
+  return runs;
+}
+
+/** The patches of a run, a list an entry. */
+export function patchesOfRun({ patches }: Run): readonly (readonly Patch[])[] {
+  // Node's own parser can misread names with escapes (nodejs/node#63785).
+  const lists: Json = patches.includes('\\') ? parseStrict(patches, WORLD_LIMITS) : (JSON.parse(patches) as Json);
+  return lists as unknown as readonly (readonly Patch[])[];
+}
+
+/** UTF-16 units of patches after which a run ends; one entry has about half a million at most. */
+const PATCHES_MAX = 4_000_000;
+
+class RunBuilder {
+  readonly #first: Entry;
+  readonly #chain: Chain;
+  #count = 0;
+  #patches = '';
+  readonly #spent: Map<Hash, { seq: number; units: Map<string, number> }> = new Map();
+  #parentCommit: Hash | undefined;
+  #signed = 0;
+
+  constructor(first: Entry) {
+    this.#first = first;
+    this.#chain = new Chain(first.trajectory_id);
+    this.#chain.head = first.parent;
+    this.#chain.seq = first.seq;
+  }
+
+  /** False for an entry that does not belong to the run. */
+  take(entry: Entry): boolean {
+    const { payload, seq } = entry;
+    if (!isPlain(payload) || this.#patches.length > PATCHES_MAX) return false;
+    // The first commit stands for what came before the run.
+    const first = payload.kind === 'commit' && this.#parentCommit === undefined;
+    if (first) this.#chain.lastCommit = payload.parent_commit;
+    try {
+      this.#chain.accept(entry);
+    } catch (error) {
+      if (isAssizeError(error)) return false;
+      throw error;
+    }
+    if (first) this.#parentCommit = payload.parent_commit;
+    if (payload.signature !== undefined) this.#signed++;
+    this.#patches += this.#count++ === 0 ? '[' : ',';
+    this.#patches += payload.kind === 'commit' ? JSON.stringify(payload.delta.state) : '[]';
+    if (payload.kind === 'commit') this.#spend(payload.writ_id, seq, payload.budget_cost);
+    return true;
+  }
+
+  run(): Run {
+    const { head, at, lastCommit } = this.#chain;
+    return {
+      trajectoryId: this.#first.trajectory_id,
+      seq: this.#first.seq,
+      count: this.#count,
+      parent: this.#first.parent as Hash,
+      from: this.#first.payload.at,
+      parentCommit: this.#parentCommit,
+      head: head as Hash,
+      to: at,
+      lastCommit: this.#parentCommit === undefined ? undefined : lastCommit,
+      signed: this.#signed,
+      spent: [...this.#spent].map(([writId, { seq, units }]) => ({ writId, seq, cost: Object.fromEntries(units) })),
+      patches: `${this.#patches}]`,
+    };
+  }
+
+  #spend(writId: Hash, seq: number, cost: Amounts): void {
+    let account = this.#spent.get(writId);
+    if (account === undefined) {
+      account = { seq, units: new Map() };
+      this.#spent.set(writId, account);
+    }
+    for (const unit in cost) account.units.set(unit, (account.units.get(unit) ?? 0) + (cost[unit] as number));
+  }
+}
+
+function isPlain(payload: Payload): boolean {
+  if (payload.kind !== 'commit' && payload.kind !== 'rejection') return false;
+  if (payload.resolves !== undefined || refersBesideFold(payload)) return false;
+  return payload.kind === 'rejection' || !refersInFold(payload);
+}
+
+/** Whether what a commit changes, or a part of it, stands elsewhere. */
+export function refersInFold({ delta }: CommitPayload): boolean {
+  return isBlobRef(delta.state) || valuesIn(delta.state).some(isBlobRef);
+}
+
+/**
+ * Whether more than the fold has to be read for an entry, of the two kinds that nearly all are of: arguments or observations
+ * are blobs, it erases some, revokes a writ, changes beliefs, or says what tools do, or did.
+ */
+export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
+  const { args, observations } =
+    payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
+  const isBuiltIn = isErasure(payload) || isRevocation(payload) || isSettlement(payload);
+  const hasMore = payload.kind === 'commit' && (payload.delta.effects.length > 0 || payload.delta.beliefs.length > 0);
+  return isBuiltIn || hasMore || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
+}

@@ -1,0 +1,189 @@
+import type { Json } from '#base';
+import { parseCanonical, WORLD_LIMITS } from '#canon';
+import { isBlobRef } from '../entry/blob.ts';
+import type { BlobRef, CommitPayload, Entry, Erased, Hash, Stored } from '../entry/entry.ts';
+import { checkRow, hashesTo } from '../entry/entry-text.ts';
+import { answersErasedBy, type ErasureArgs, erasureArgs, isErasure } from '../entry/erasure.ts';
+import { isHash } from '../entry/is-hash.ts';
+import type { Patch } from '../entry/patch.ts';
+import { saltedBy, valuesIn } from '../entry/references.ts';
+import { type FaultCode, LedgerFault } from '../errors.ts';
+import type { LedgerStore } from '../ports/ledger-store.ts';
+
+type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
+
+/** What is in a position: the value, or that it was erased. */
+export type Held<T extends Json = Json> = { readonly value: T } | Erased;
+
+/**
+ * Reads what entries refer to, checked against its hash. A text that is gone counts as erased only where the store names a
+ * commit of `assize.erase` that says so; anything else is a fault.
+ */
+export class Values {
+  readonly #reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>;
+  /** What entries erase, as far as they were asked for. */
+  readonly #erasures: Map<Hash, Promise<ReadonlySet<Hash>>> = new Map();
+
+  readonly #found: Map<string, Set<Hash>> = new Map();
+
+  constructor(reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>) {
+    this.#reader = reader;
+  }
+
+  /** @throws LedgerFault naming the entry that refers to it */
+  async held<T extends Json>(entry: Place, stored: Stored<T>): Promise<Held<T>> {
+    if (!isBlobRef(stored)) return { value: stored as T };
+    const text = await this.#textOf(entry, stored);
+    if (text === undefined) {
+      this.#note(entry.trajectory_id, stored.$blob);
+      return { $erased: stored.$blob };
+    }
+    const read = this.#parsed(entry, stored, text);
+    if (stored.salted !== true) return { value: read as T };
+    if (!isSalted<T>(read)) throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
+    return { value: read.value };
+  }
+
+  /** How many values that a trajectory refers to were found erased so far. */
+  erasedIn(trajectoryId: string): number {
+    return this.#found.get(trajectoryId)?.size ?? 0;
+  }
+
+  #note(trajectoryId: string, hash: Hash): void {
+    const found = this.#found.get(trajectoryId) ?? new Set();
+    this.#found.set(trajectoryId, found.add(hash));
+  }
+
+  /** As a state has it: `{"$erased": hash}` where the value is gone. */
+  async value<T extends Json>(entry: Place, stored: Stored<T>): Promise<T | Json> {
+    const held = await this.held(entry, stored);
+    return 'value' in held ? held.value : { $erased: held.$erased };
+  }
+
+  /** The operations of a commit with their values, for a fold. @throws LedgerFault */
+  async patches(entry: Place, stored: Stored<readonly Patch[]>): Promise<readonly Patch[]> {
+    // A list that was put away has no references in it.
+    if (isBlobRef(stored)) {
+      const list: unknown = await this.value(entry, stored as unknown as Stored);
+      if (!Array.isArray(list)) throw faultAt(entry, 'bad_patch', 'what it changes is no list');
+      return list as Patch[];
+    }
+    return Promise.all(stored.map((patch) => this.#resolved(entry, patch)));
+  }
+
+  /** What an entry says that it erases; undefined where that is not of the form. @throws LedgerFault */
+  async erasure(entry: Place, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
+    // Salted ones could be said to be erased by the entry itself.
+    if (isBlobRef(args) && args.salted === true) return undefined;
+    return erasureArgs(await this.value(entry, args));
+  }
+
+  /** The answers that an entry has erased; none where it is no erasure, or not there. @throws LedgerFault */
+  async answersErased(by: Hash): Promise<ReadonlySet<Hash>> {
+    const erasure = await this.erasureOf(by);
+    return new Set(erasure && answersErasedBy(erasure.args));
+  }
+
+  /** What an entry erases, and of which trajectory it is; undefined where it is no erasure, or not there. @throws LedgerFault */
+  async erasureOf(by: Hash): Promise<{ readonly trajectory_id: string; readonly args: ErasureArgs } | undefined> {
+    const row = await this.#reader.resolve(by);
+    const entry = row && checkRow(row);
+    if (entry === undefined || !isErasure(entry.payload)) return undefined;
+    const args = await this.erasure(entry, entry.payload);
+    return args && { trajectory_id: entry.trajectory_id, args };
+  }
+
+  async #resolved(entry: Place, patch: Patch): Promise<Patch> {
+    const [value] = valuesIn([patch]);
+    return refersTo(value) ? ({ ...patch, value: await this.value(entry, value) } as Patch) : patch;
+  }
+
+  async #textOf(entry: Place, { $blob: hash, bytes, salted }: BlobRef): Promise<string | undefined> {
+    if (!isHash(hash)) throw faultAt(entry, 'malformed', 'a reference names no hash');
+    const text = await this.#reader.blob(hash);
+    if (text === undefined) {
+      if (salted === true && (await this.#isErased(entry, hash))) return undefined;
+      throw faultAt(entry, 'blob_missing', `the blob ${hash} is not there`);
+    }
+    if (!hashesTo(text, hash)) throw faultAt(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    if (Buffer.byteLength(text) !== bytes)
+      throw faultAt(entry, 'blob_tampered', `the blob ${hash} has not ${bytes} bytes`);
+    return text;
+  }
+
+  #parsed(entry: Place, { $blob: hash }: BlobRef, text: string): Json {
+    try {
+      return parseCanonical(text, WORLD_LIMITS);
+    } catch (error) {
+      throw faultAt(entry, 'blob_tampered', `the blob ${hash} is not canonical`, error);
+    }
+  }
+
+  async #isErased(entry: Place, hash: Hash): Promise<boolean> {
+    const by = await this.#reader.erasedBy(hash);
+    if (by === undefined) return false;
+    // Asked once, also where many values are read at the same time.
+    let erased = this.#erasures.get(by);
+    if (erased === undefined) {
+      erased = this.#erasedIn(by);
+      this.#erasures.set(by, erased);
+    }
+    try {
+      return (await erased).has(hash);
+    } catch (error) {
+      this.#erasures.delete(by);
+      if (!(error instanceof LedgerFault)) throw error;
+      throw faultAt(entry, 'blob_missing', `what is said to have erased a blob is not sound: ${error.message}`, error);
+    }
+  }
+
+  async #erasedIn(by: Hash): Promise<ReadonlySet<Hash>> {
+    const erasure = await this.erasureOf(by);
+    return new Set(erasure?.args.values.map(({ hash }) => hash));
+  }
+}
+
+/** A reference, and not what an erasure left in a state. */
+export function refersTo(value: unknown): value is BlobRef {
+  return isBlobRef(value) && Object.hasOwn(value, '$blob');
+}
+
+function isSalted<T extends Json>(read: Json): read is { readonly salt: string; readonly value: T } {
+  if (typeof read !== 'object' || read === null || Object.keys(read).join() !== 'salt,value') return false;
+  const { salt } = read as { readonly salt: Json };
+  return typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt);
+}
+
+/**
+ * The rule of an erasure: what it erases was salted, in entries of its own trajectory, before it.
+ *
+ * @throws LedgerFault
+ */
+export async function checkErasure(
+  entry: Entry,
+  erasure: ErasureArgs | undefined,
+  reader: Pick<LedgerStore, 'entries'>,
+): Promise<void> {
+  if (erasure === undefined) throw faultAt(entry, 'malformed', 'the arguments are none of an erasure');
+  // One entry may have thousands of them.
+  const salted = new Map<number, ReadonlySet<Hash>>();
+  for (const { hash, seq } of erasure.values) {
+    const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
+    salted.set(seq, there);
+    if (!there.has(hash))
+      throw faultAt(entry, 'rule_broken', `it erases ${hash}, which is no salted value of seq ${seq}`);
+  }
+}
+
+async function saltedAt(
+  trajectoryId: string,
+  seq: number,
+  reader: Pick<LedgerStore, 'entries'>,
+): Promise<ReadonlySet<Hash>> {
+  const [row] = await reader.entries(trajectoryId, { from: seq, limit: 1 });
+  return new Set(row === undefined ? [] : saltedBy(checkRow(row).payload));
+}
+
+export function faultAt({ trajectory_id, seq }: Place, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
+}

@@ -1,0 +1,84 @@
+import { canonicalize } from '#canon';
+import type { CounselorRecord, PendingPayload, VectorItem } from '../entry/entry.ts';
+
+/** Most people whose approval one proposal can take. */
+export const APPROVALS_MAX = 8;
+
+/**
+ * Decisions that take more than one person: each approval but the last is a `pending_approval` entry of its own, which
+ * resolves the one before it, repeats what that one put up, and adds who approved. The last one is the commit.
+ */
+export function approvalsOf({ approvals, approved_by }: PendingPayload): {
+  /** How many people it takes. */
+  readonly needed: number;
+  /** Who approved so far, the first one first. */
+  readonly given: readonly CounselorRecord[];
+} {
+  return { needed: approvals ?? 1, given: approved_by ?? [] };
+}
+
+/** Longest name of one of several who decide, in UTF-16 units: to compose a text takes the square of its length, where it is made for that. */
+const NAME_MAX = 512;
+
+/** Whether two names are one person's: in whichever form of Unicode they are written. */
+export function isSamePrincipal(one: string, other: string): boolean {
+  return one.normalize('NFC') === other.normalize('NFC');
+}
+
+/** Why an entry is no approval of what was pending by one person more, who is not the last; undefined where it is. */
+export function stepFault(step: PendingPayload, before: PendingPayload): string | undefined {
+  if (canonicalize(whatIsPutUp(step)) !== canonicalize(whatIsPutUp(before)))
+    return 'what it puts up is not what was pending';
+  const { needed, given } = approvalsOf(step);
+  const earlier = approvalsOf(before).given;
+  if (given.length !== earlier.length + 1) return 'it adds one who approved, no more and no fewer';
+  if (canonicalize(given.slice(0, -1)) !== canonicalize(earlier)) return 'who approved before is not who had';
+  if (given.length >= needed) return 'the last approval is a commit';
+  return byAnother(given.at(-1) as CounselorRecord, earlier);
+}
+
+/** Why a commit is not the last approval that a proposal takes; undefined where it is. */
+export function lastApprovalFault(
+  counselor: CounselorRecord,
+  vector: readonly VectorItem[],
+  before: PendingPayload,
+): string | undefined {
+  const { needed, given } = approvalsOf(before);
+  if (given.length + 1 !== needed) return `it takes the approval of ${needed}, and this is number ${given.length + 1}`;
+  if (counselor.override === true && given.some(({ override }) => override !== true))
+    return 'not everybody who approved has overridden';
+  if (given.some(({ overridden }) => overridden !== undefined && !hasAllBroken(overridden, vector)))
+    return 'not everybody who approved has overridden all that does not pass';
+  return byAnother(counselor, given);
+}
+
+/** Whether what was overridden has all that does not pass, in the same words. */
+function hasAllBroken(overridden: readonly VectorItem[], vector: readonly VectorItem[]): boolean {
+  const seen = new Set(overridden.map((item) => canonicalize(item)));
+  return vector.every((item) => item.result === 'pass' || seen.has(canonicalize(item)));
+}
+
+function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {
+  if (earlier.length === 0) return undefined;
+  const names = earlier.map((one) => one.principal);
+  if ([principal, ...names].some(({ length }) => length > NAME_MAX))
+    return `one of several who approve has a name of more than ${NAME_MAX} UTF-16 units`;
+  return names.some((name) => isSamePrincipal(name, principal)) ? 'one person approves it twice' : undefined;
+}
+
+/** All that is the same until the last approval. */
+function whatIsPutUp(pending: PendingPayload): unknown {
+  const { proposal, digest, channel, reason, detail, freezes, approvals, policy, invariant_id, expires } = pending;
+  return {
+    proposal,
+    digest,
+    channel,
+    reason,
+    detail,
+    freezes,
+    approvals: approvals ?? null,
+    policy: policy ?? null,
+    invariant_id: invariant_id ?? null,
+    expires: expires ?? null,
+  };
+}

@@ -1,0 +1,491 @@
+import { canonicalize, contentHash } from '#canon';
+import type {
+  CommitPayload,
+  CounselorRecord,
+  DelegatedFrom,
+  DelegationPayload,
+  Entry,
+  Hash,
+  Instant,
+  Payload,
+  PendingPayload,
+  ProposalRecord,
+  RejectionPayload,
+} from '../entry/entry.ts';
+import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from '../entry/revocation.ts';
+import {
+  abandonmentFault,
+  effectPendingFault,
+  isAbandonment,
+  isEffectPending,
+  isSettlement,
+  type SettlementPayload,
+  settlementFault,
+  waitingEffectOf,
+} from '../entry/settlement.ts';
+import { type FaultCode, LedgerFault } from '../errors.ts';
+import type { Run } from '../replay/run.ts';
+import { lastApprovalFault, stepFault } from './approvals.ts';
+import { beliefsFault } from './belief-rules.ts';
+import { OpenPendings } from './open-approvals.ts';
+import { Unsettled, type UnsettledState } from './unsettled-effects.ts';
+
+/** What the rules of a chain know after an entry, as JSON. What is open is named here, and says the rest itself. */
+export interface ChainState {
+  readonly head: Hash;
+  /** Of the next entry. */
+  readonly seq: number;
+  readonly at: Instant;
+  readonly last_commit: Hash;
+  readonly root: Hash;
+  /** Oldest first. */
+  readonly open: readonly Hash[];
+  /** Oldest first. */
+  readonly delegated: readonly Hash[];
+  readonly children: readonly string[];
+  readonly revoked: readonly Hash[];
+  readonly unsettled: UnsettledState;
+  readonly delegated_from?: DelegatedFrom;
+  readonly answered?: Hash;
+}
+
+/**
+ * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, that what waits is resolved at
+ * most once, by something that may, and that a delegation is concluded at most once. Pure; knows no state. Replay feeds it
+ * what was stored, the runtime asks it what is open. What holds between two chains is in `links.ts`.
+ */
+export class Chain {
+  readonly trajectoryId: string;
+  head: Hash | null = null;
+  /** Of the next entry. */
+  seq: number = 0;
+  at: Instant = '';
+  /** What the next commit names as `parent_commit` (decisions §1.7). */
+  lastCommit: Hash = '';
+  /** Its first entry: no other trajectory has that, of the same name in another store either. */
+  root: Hash = '';
+  /** Pending approvals that nobody resolved yet, by entry id. */
+  readonly open: OpenPendings = new OpenPendings();
+  /** Delegations that are not concluded yet, by the id of the entry that started them. */
+  readonly delegated: Map<Hash, DelegationPayload> = new Map();
+  /** Every trajectory that was ever delegated to. */
+  readonly children: Set<string> = new Set();
+  /** Writs that were revoked here, or in the source of a branch before it began: no branch gives back what was taken. */
+  readonly revoked: Set<Hash> = new Set();
+  /** Effects of its commits of which it does not say yet what became of them. */
+  unsettled: Unsettled = new Unsettled();
+  /** The delegation that this trajectory was begun by, if it was. */
+  delegatedFrom: DelegatedFrom | undefined;
+  /** The entry with this trajectory's final answer; nothing follows it. */
+  answered: Hash | undefined;
+
+  constructor(trajectoryId: string) {
+    this.trajectoryId = trajectoryId;
+  }
+
+  /** The chain that a state was taken of. `entryOf` finds the entries that are open in it. */
+  static from(trajectoryId: string, state: ChainState, entryOf: (id: Hash) => Entry): Chain {
+    const chain = new Chain(trajectoryId);
+    chain.head = state.head;
+    chain.seq = state.seq;
+    chain.at = state.at;
+    chain.lastCommit = state.last_commit;
+    chain.root = state.root;
+    for (const id of state.open) chain.open.set(id, payloadOf(entryOf(id), 'pending_approval'));
+    for (const id of state.delegated) chain.delegated.set(id, payloadOf(entryOf(id), 'delegation'));
+    for (const child of state.children) chain.children.add(child);
+    chain.inherit(state.revoked);
+    chain.unsettled = Unsettled.from(state.unsettled);
+    chain.delegatedFrom = state.delegated_from;
+    chain.answered = state.answered;
+    return chain;
+  }
+
+  /** Of a chain with at least one entry. */
+  state(): ChainState {
+    return {
+      head: this.head as Hash,
+      seq: this.seq,
+      at: this.at,
+      last_commit: this.lastCommit,
+      root: this.root,
+      open: [...this.open.keys()],
+      delegated: [...this.delegated.keys()],
+      children: [...this.children],
+      revoked: [...this.revoked],
+      unsettled: this.unsettled.state(),
+      ...(this.delegatedFrom === undefined ? {} : { delegated_from: this.delegatedFrom }),
+      ...(this.answered === undefined ? {} : { answered: this.answered }),
+    };
+  }
+
+  /** A chain that goes on from here by itself. */
+  copy(): Chain {
+    const copy = new Chain(this.trajectoryId);
+    copy.head = this.head;
+    copy.seq = this.seq;
+    copy.at = this.at;
+    copy.lastCommit = this.lastCommit;
+    copy.root = this.root;
+    copy.delegatedFrom = this.delegatedFrom;
+    copy.answered = this.answered;
+    for (const [id, pending] of this.open) copy.open.set(id, pending);
+    for (const [id, delegation] of this.delegated) copy.delegated.set(id, delegation);
+    for (const child of this.children) copy.children.add(child);
+    copy.inherit(this.revoked);
+    copy.unsettled = this.unsettled.copy();
+    return copy;
+  }
+
+  /** Takes over what was revoked where a branch begins. */
+  inherit(revoked: Iterable<Hash>): void {
+    for (const id of revoked) this.revoked.add(id);
+  }
+
+  /** Takes the next entry. @throws LedgerFault; the chain is then as before. */
+  accept(entry: Entry): void {
+    this.#checkPlace(entry);
+    const { payload } = entry;
+    switch (payload.kind) {
+      case 'root':
+        this.root = entry.id;
+        this.lastCommit = entry.id;
+        this.delegatedFrom = payload.delegated_from;
+        break;
+      case 'branch':
+        this.root = entry.id;
+        this.lastCommit = payload.source_commit_id;
+        break;
+      case 'commit':
+        this.#checkCommit(entry, payload);
+        this.lastCommit = entry.id;
+        if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
+        if (isSettlement(payload)) this.unsettled.settle(payload.action.args.settled);
+        else this.unsettled.note(entry.id, payload);
+        if (payload.resolves !== undefined) this.open.delete(payload.resolves);
+        break;
+      case 'rejection':
+        this.#checkRejection(entry, payload);
+        if (payload.resolves !== undefined) this.open.delete(payload.resolves);
+        break;
+      case 'pending_approval':
+        this.#checkPending(entry, payload);
+        if (payload.resolves !== undefined) this.open.delete(payload.resolves);
+        this.open.set(entry.id, payload);
+        break;
+      case 'delegation':
+        this.#acceptDelegation(entry, payload);
+        break;
+    }
+    this.head = entry.id;
+    this.seq = entry.seq + 1;
+    this.at = payload.at;
+  }
+
+  /** Goes on behind a run of entries that follow on this chain. False, and nothing changed, where they do not. */
+  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: Run): boolean {
+    const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
+    const commits = parentCommit === undefined || parentCommit === this.lastCommit;
+    const stands = this.frozenBy() !== undefined || this.answered !== undefined;
+    if (!follows || !commits || stands) return false;
+    this.head = head;
+    this.seq = seq + count;
+    this.at = to;
+    this.lastCommit = lastCommit ?? this.lastCommit;
+    return true;
+  }
+
+  /** The pending approval that freezes the whole world now, if there is one. */
+  frozenBy(): Hash | undefined {
+    return this.open.freezing;
+  }
+
+  #checkPlace(entry: Entry): void {
+    if (entry.trajectory_id !== this.trajectoryId) {
+      throw this.#fault(entry, 'broken_chain', `the entry belongs to ${entry.trajectory_id}`);
+    }
+    if (entry.seq !== this.seq) throw this.#fault(entry, 'broken_chain', `seq ${this.seq} was expected here`);
+    if (entry.parent !== this.head) throw this.#fault(entry, 'broken_chain', `the parent must be ${this.head}`);
+    const begins = entry.kind === 'root' || entry.kind === 'branch';
+    if (begins !== (entry.seq === 0)) {
+      throw this.#fault(
+        entry,
+        'rule_broken',
+        begins ? `a ${entry.kind} only begins a chain` : 'a chain begins with a root or a branch',
+      );
+    }
+    if (entry.payload.at < this.at) throw this.#fault(entry, 'rule_broken', `time goes back from ${this.at}`);
+    if (this.answered !== undefined)
+      throw this.#fault(entry, 'rule_broken', `nothing follows the final answer ${this.answered}`);
+  }
+
+  #checkCommit(entry: Entry, payload: CommitPayload): void {
+    if (payload.parent_commit !== this.lastCommit) {
+      throw this.#fault(entry, 'rule_broken', `parent_commit must be ${this.lastCommit}`);
+    }
+    if (isSettlement(payload)) {
+      this.#checkSettlement(entry, payload);
+      return;
+    }
+    if (isRevocation(payload)) this.#checkRevocation(entry, payload);
+    else this.#checkFrozen(entry, payload.resolves);
+    const wrong = beliefsFault(payload.delta.beliefs, payload.at);
+    if (wrong !== undefined) throw this.#fault(entry, 'rule_broken', wrong);
+    if (payload.resolves === undefined) {
+      if (payload.counselor !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'a counselor commits only what is pending');
+      return;
+    }
+    const pending = this.#pending(entry, payload.resolves);
+    if (payload.proposal_id !== pending.proposal.proposal_id) {
+      throw this.#fault(entry, 'rule_broken', 'it commits another proposal than the one that it resolves');
+    }
+    if (canonicalize(whatIsAsked(payload)) !== canonicalize(whatIsAsked(pending.proposal))) {
+      throw this.#fault(
+        entry,
+        'rule_broken',
+        'its action, writ, cost, key or observations are not those that were pending',
+      );
+    }
+    if (payload.counselor === undefined || payload.detection_vector === undefined) {
+      throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
+    }
+    const notLast = lastApprovalFault(payload.counselor, payload.detection_vector, pending);
+    if (notLast !== undefined) throw this.#fault(entry, 'rule_broken', notLast);
+    this.#checkApproval(entry, payload.counselor, pending);
+  }
+
+  #checkApproval(entry: Entry, counselor: CounselorRecord, pending: PendingPayload): void {
+    this.#checkChannel(entry, counselor, pending);
+    if (pending.expires !== undefined && entry.payload.at >= pending.expires) {
+      throw this.#fault(entry, 'rule_broken', `it approves what expired at ${pending.expires}`);
+    }
+  }
+
+  #checkPending(entry: Entry, payload: PendingPayload): void {
+    const { resolves, approved_by: given } = payload;
+    if (isEffectPending(payload)) this.#checkEffectPending(entry, payload);
+    else this.#checkFrozen(entry, resolves);
+    if (payload.proposal.action.name === REVOKE_ACTION)
+      throw this.#fault(entry, 'rule_broken', 'a revocation waits for nobody');
+    if (payload.head !== entry.parent)
+      throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
+    if (contentHash(payload.proposal) !== payload.digest)
+      throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
+    if (payload.reason === 'irreversible' && payload.proposal.delta.effects.length === 0)
+      throw this.#fault(entry, 'rule_broken', 'nothing of it can be irreversible, as it has no effects');
+    if ((payload.reason === 'contradiction') !== (payload.proposal.questions !== undefined))
+      throw this.#fault(entry, 'rule_broken', 'a contradiction has questions, and nothing else has');
+    if (payload.reason === 'contradiction' && payload.freezes.length > 0)
+      throw this.#fault(entry, 'rule_broken', 'a contradiction freezes nothing');
+    if (resolves === undefined) {
+      if (given !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'nobody has approved what was not pending before');
+      return;
+    }
+    const before = this.#pending(entry, resolves);
+    const fault = stepFault(payload, before);
+    if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
+    this.#checkApproval(entry, given?.at(-1) as CounselorRecord, before);
+  }
+
+  #checkRejection(entry: Entry, payload: RejectionPayload): void {
+    const isAbandoned = isAbandonment(payload);
+    const malformed = isAbandoned ? abandonmentFault(payload) : undefined;
+    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
+    const goesOn = payload.reason === 'expired' || payload.intent.action === REVOKE_ACTION || isAbandoned;
+    if (!goesOn) this.#checkFrozen(entry, payload.resolves);
+    if (payload.resolves === undefined) {
+      if (payload.reason === 'counselor_rejected' || payload.counselor !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'a counselor rejects only what is pending');
+      if (payload.reason === 'expired') throw this.#fault(entry, 'rule_broken', 'there expires only what is pending');
+      return;
+    }
+    const pending = this.#pending(entry, payload.resolves);
+    if (isEffectPending(pending))
+      throw this.#fault(entry, 'rule_broken', 'an effect that waits is neither rejected nor does it expire');
+    if (payload.proposal_id !== pending.proposal.proposal_id) {
+      throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than the one that it resolves');
+    }
+    if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal))) {
+      throw this.#fault(entry, 'rule_broken', 'its intent, writ or key is not the one that was pending');
+    }
+    if (payload.reason !== 'counselor_rejected' && payload.reason !== 'expired') {
+      throw this.#fault(entry, 'rule_broken', `what is pending is not resolved by ${payload.reason}`);
+    }
+    if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
+      throw this.#fault(entry, 'rule_broken', 'a counselor rejection names its counselor');
+    }
+    const expired = pending.expires !== undefined && payload.at >= pending.expires;
+    if (payload.reason === 'expired') {
+      if (!expired) throw this.#fault(entry, 'rule_broken', 'what it resolves has not expired');
+      if (payload.counselor !== undefined)
+        throw this.#fault(entry, 'rule_broken', 'what expires is resolved by no counselor');
+    } else if (payload.counselor !== undefined) {
+      this.#checkChannel(entry, payload.counselor, pending);
+      if (expired) throw this.#fault(entry, 'rule_broken', `a counselor rejects what expired at ${pending.expires}`);
+    }
+  }
+
+  #checkChannel(entry: Entry, { as }: CounselorRecord, { channel }: PendingPayload): void {
+    if (channel !== 'any' && as !== channel) {
+      throw this.#fault(entry, 'rule_broken', `it is resolved as ${as}, and ${channel} was to resolve it`);
+    }
+  }
+
+  #pending(entry: Entry, id: Hash): PendingPayload {
+    const pending = this.open.get(id);
+    if (pending === undefined) throw this.#fault(entry, 'rule_broken', `${id} is not pending, or was resolved before`);
+    return pending;
+  }
+
+  #checkRevocation(entry: Entry, payload: RevocationPayload): void {
+    const malformed = revocationFault(payload);
+    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
+    const { from } = payload.action.args;
+    if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
+      throw this.#fault(entry, 'rule_broken', `this trajectory was not delegated from ${from.trajectory_id}`);
+  }
+
+  /** Each effect is settled once, and of a commit of this chain; what waited, as it was decided. */
+  #checkSettlement(entry: Entry, payload: SettlementPayload): void {
+    const malformed = settlementFault(payload);
+    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
+    const { settled, decided } = payload.action.args;
+    const fault = this.unsettled.fault(settled);
+    if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
+    const [first] = settled;
+    if (first !== undefined && payload.writ_id !== this.unsettled.writOf(first.commit))
+      throw this.#fault(entry, 'rule_broken', 'its writ is not that of the first commit that it names');
+    const dear = settled.filter(({ effects }) => effects.some(({ cost }) => cost !== undefined));
+    if (dear.some(({ commit }) => payload.writ_id !== this.unsettled.writOf(commit)))
+      throw this.#fault(entry, 'rule_broken', 'what undoing has cost counts against the writ of another commit');
+    if (payload.resolves === undefined || decided === undefined) return;
+    const pending = this.#pending(entry, payload.resolves);
+    const waits = isEffectPending(pending) ? waitingEffectOf(pending) : undefined;
+    const { proposal_id, writ_id } = pending.proposal;
+    const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
+    if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than the one that it resolves');
+    // What is there, and may be undone because another one has failed, is settled when that is known.
+    const mayBeUndone = first === undefined && decided.as === 'applied';
+    if (!mayBeUndone && first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
+      throw this.#fault(entry, 'rule_broken', 'what was decided is settled for the commit that named it');
+  }
+
+  /** What waits was named by a commit that is not settled, or by none, and waits once. */
+  #checkEffectPending(entry: Entry, payload: PendingPayload): void {
+    const malformed = effectPendingFault(payload);
+    if (malformed !== undefined || !isEffectPending(payload))
+      throw this.#fault(entry, 'malformed', malformed ?? 'it names no effect that waits');
+    const { id, commit } = waitingEffectOf(payload);
+    const isNamed = commit === undefined || this.unsettled.of(commit).has(id);
+    if (!isNamed) throw this.#fault(entry, 'rule_broken', `${id} is no effect of ${commit} that can still wait`);
+    if (commit !== undefined && payload.proposal.writ_id !== this.unsettled.writOf(commit))
+      throw this.#fault(entry, 'rule_broken', 'its writ is not that of the commit that it names');
+    if (this.open.waitingFor(id) !== undefined) throw this.#fault(entry, 'rule_broken', `${id} waits already`);
+  }
+
+  /**
+   * Under a frozen world only its resolution, expiry, revocations, the conclusions of delegations and what became of effects go
+   * on (decisions §2.5): authority is taken away at once, and what is done outside is told, whatever waits.
+   */
+  #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
+    const frozen = this.frozenBy();
+    if (frozen !== undefined && resolves !== frozen) {
+      throw this.#fault(entry, 'rule_broken', `the world is frozen until ${frozen} is resolved`);
+    }
+  }
+
+  #acceptDelegation(entry: Entry, payload: DelegationPayload): void {
+    const { concludes, child_trajectory_id: child } = payload;
+    if (concludes === undefined) {
+      this.#checkStart(entry, payload);
+      this.delegated.set(entry.id, payload);
+      this.children.add(child);
+      return;
+    }
+    if (payload.begins !== undefined)
+      throw this.#fault(entry, 'rule_broken', 'what a child begins with is said where its delegation starts');
+    if (child === this.trajectoryId) {
+      this.#checkAnswer(entry, payload);
+      this.answered = entry.id;
+      // Whatever still waits can't come about any more.
+      this.open.clear();
+    } else {
+      this.#checkConclusion(entry, payload, concludes);
+      this.delegated.delete(concludes);
+    }
+  }
+
+  #checkStart(entry: Entry, payload: DelegationPayload): void {
+    const { child_trajectory_id: child } = payload;
+    this.#checkFrozen(entry, undefined);
+    const said = (['child_head', 'final_answer', 'budget_cost'] as const).find((name) => payload[name] !== undefined);
+    if (said !== undefined) throw this.#fault(entry, 'rule_broken', `${said} is not known where a delegation starts`);
+    if (child === this.trajectoryId || child === this.delegatedFrom?.trajectory_id)
+      throw this.#fault(entry, 'rule_broken', `it delegates back to ${child}`);
+    if (this.children.has(child)) throw this.#fault(entry, 'rule_broken', `${child} was delegated to before`);
+  }
+
+  #checkAnswer(entry: Entry, { concludes, child_head }: DelegationPayload): void {
+    if (this.delegatedFrom?.entry_id !== concludes)
+      throw this.#fault(entry, 'rule_broken', `this trajectory was not begun by the delegation ${concludes}`);
+    if (child_head !== undefined)
+      throw this.#fault(entry, 'rule_broken', 'a final answer pins no head, it is the head');
+    if (this.delegated.size > 0)
+      throw this.#fault(entry, 'rule_broken', 'a final answer comes when all that was delegated is concluded');
+  }
+
+  #checkConclusion(entry: Entry, payload: DelegationPayload, concludes: Hash): void {
+    const started = this.delegated.get(concludes);
+    if (started === undefined)
+      throw this.#fault(entry, 'rule_broken', `${concludes} is no delegation that is still open`);
+    if (started.child_trajectory_id !== payload.child_trajectory_id)
+      throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
+    if (canonicalize(whatIsDelegated(started)) !== canonicalize(whatIsDelegated(payload)))
+      throw this.#fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
+    if (payload.child_head === undefined)
+      throw this.#fault(entry, 'rule_broken', 'a conclusion pins the head of the child');
+  }
+
+  #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
+    return new LedgerFault({ trajectory_id: this.trajectoryId, seq: entry.seq, code, detail });
+  }
+}
+
+/** @throws LedgerFault for an entry that can't be open */
+function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
+  { trajectory_id, seq, payload }: Entry,
+  kind: Kind,
+): Extract<Payload, { kind: Kind }> {
+  if (payload.kind === kind) return payload as Extract<Payload, { kind: Kind }>;
+  throw new LedgerFault({ trajectory_id, seq, code: 'rule_broken', detail: `a ${payload.kind} is no open ${kind}` });
+}
+
+/** What of a proposal an approval takes over as it was. */
+function whatIsAsked(asked: CommitPayload | ProposalRecord): unknown {
+  const { action, writ_id, budget_cost, observations, key_hash } = asked;
+  return { action, writ_id, budget_cost, observations, key_hash: key_hash ?? null };
+}
+
+/** What a resolution says was asked for. */
+function intentOf({ intent, writ_id, key_hash }: RejectionPayload): unknown {
+  const { action, role, args, observations } = intent;
+  return { action, role, args, observations, writ_id: writ_id ?? null, key_hash: key_hash ?? null };
+}
+
+function askedOf({ action, observations, writ_id, key_hash }: ProposalRecord): unknown {
+  return {
+    action: action.name,
+    role: action.role,
+    args: action.args,
+    observations,
+    writ_id,
+    key_hash: key_hash ?? null,
+  };
+}
+
+/** What all entries of one delegation have in common. */
+export function whatIsDelegated({ child_trajectory_id, task, writ }: DelegationPayload): unknown {
+  return { child_trajectory_id, task, writ };
+}

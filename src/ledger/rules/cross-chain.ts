@@ -1,0 +1,196 @@
+import { canonicalize } from '#canon';
+import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, Hash, RootPayload } from '../entry/entry.ts';
+import { checkRow } from '../entry/entry-text.ts';
+import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
+import { isRevocation, type RevocationPayload, revocationArgs } from '../entry/revocation.ts';
+import { type FaultCode, LedgerFault } from '../errors.ts';
+import type { LedgerStore } from '../ports/ledger-store.ts';
+import { type Chain, whatIsDelegated } from './chain.ts';
+
+/**
+ * The rules of delegations that no chain shows alone. For the chain that is replayed:
+ *
+ * - a root with `delegated_from` names a start that names it back, is no older, and has what that start gave it;
+ * - a delegation does not lead back to a trajectory that this one was delegated from, over any number of them;
+ * - a final answer is to the task that was given;
+ * - a conclusion pins a final answer that the child gave to this very start, and says no more and no less than it;
+ * - a revocation that was taken over says what the one there says, and is no older;
+ * - what a commit changes of beliefs is of the memory of its own trajectory.
+ *
+ * Only single entries of other chains are read: whether those are sound is for their own verification.
+ */
+export class Links {
+  readonly #reader: Pick<LedgerStore, 'entries' | 'resolve'>;
+  readonly #chain: Chain;
+  #ancestors: ReadonlySet<string> | undefined;
+  #memory: MemoryOf | undefined;
+
+  constructor(reader: Pick<LedgerStore, 'entries' | 'resolve'>, chain: Chain) {
+    this.#reader = reader;
+    this.#chain = chain;
+  }
+
+  /** Takes an entry that the chain accepted. @throws LedgerFault */
+  async check(entry: Entry): Promise<void> {
+    const { payload } = entry;
+    if (payload.kind === 'root') {
+      if (payload.delegated_from !== undefined) await this.#checkBeginning(entry, payload, payload.delegated_from);
+    } else if (payload.kind === 'delegation') {
+      if (payload.concludes === undefined) await this.#checkStart(entry, payload);
+      else if (payload.child_trajectory_id === entry.trajectory_id) await this.#checkAnswer(entry, payload);
+      else await this.#checkConclusion(entry, payload, payload.concludes);
+    } else if (isRevocation(payload)) await this.#checkTakenOver(entry, payload);
+  }
+
+  /**
+   * That what an entry changes is of the memory that its trajectory says things in. A root that nobody delegated to may call a memory by its own
+   * name too: it is no branch, and nobody sees that one.
+   *
+   * @throws LedgerFault
+   */
+  async checkMemory(entry: Entry, { branch }: MemoryOf): Promise<void> {
+    this.#memory ??= await memoryOf(entry.trajectory_id, async (id) => {
+      const row = await this.#firstOf(id);
+      return row && this.#sound(entry, () => checkRow(row)).payload;
+    });
+    if (this.#memory === undefined)
+      throw fault(entry, 'source_missing', 'nobody can tell which memory it says things in');
+    const isNobodys = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
+    if (branch !== this.#memory.branch && !isNobodys)
+      throw fault(
+        entry,
+        'rule_broken',
+        `it changes ${branch === undefined ? 'what is shared' : `the memory of ${branch}`}, and not its own`,
+      );
+  }
+
+  /** Whether the memory is a branch's, of an entry that was checked. */
+  get isInBranch(): boolean {
+    return this.#memory?.branch !== undefined;
+  }
+
+  async #checkBeginning(entry: Entry, root: RootPayload, from: DelegatedFrom): Promise<void> {
+    const start = await this.#startOf(entry, from);
+    if (start.at > root.at) throw fault(entry, 'rule_broken', 'it begins before it was delegated to');
+    const [writ = null] = root.writs;
+    if (!isSame(writ, start.writ))
+      throw fault(entry, 'rule_broken', 'its first writ is not the one that was delegated');
+    const { begins } = start;
+    const { domain, initial_state, sensitive } = root;
+    const beginning = { domain, initial_state, ...(sensitive === undefined ? {} : { sensitive }) };
+    if (begins !== undefined && !isSame(beginning, begins))
+      throw fault(entry, 'rule_broken', 'it does not begin with what it was given');
+  }
+
+  async #checkStart(entry: Entry, { child_trajectory_id: child }: DelegationPayload): Promise<void> {
+    this.#ancestors ??= await this.#findAncestors();
+    if (this.#ancestors.has(child)) throw fault(entry, 'rule_broken', `it delegates back to ${child}`);
+  }
+
+  async #checkAnswer(entry: Entry, answer: DelegationPayload): Promise<void> {
+    const start = await this.#startOf(entry, this.#chain.delegatedFrom as DelegatedFrom);
+    if (!isSame(whatIsDelegated(answer), whatIsDelegated(start)))
+      throw fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
+  }
+
+  async #checkConclusion(entry: Entry, conclusion: DelegationPayload, concludes: Hash): Promise<void> {
+    const { child_trajectory_id: child, child_head: head } = conclusion;
+    const from = (await this.#beginningOf(entry, child))?.delegated_from;
+    if (from?.trajectory_id !== entry.trajectory_id || from.entry_id !== concludes)
+      throw fault(entry, 'rule_broken', `${child} was not begun by the delegation ${concludes}`);
+    const { payload: answer } = await this.#entryOf(entry, child, head as Hash);
+    if (answer.kind !== 'delegation' || answer.concludes !== concludes || answer.child_trajectory_id !== child)
+      throw fault(entry, 'rule_broken', `${head} is not the final answer of ${child}`);
+    if (!isSame(whatIsSaid(answer), whatIsSaid(conclusion)))
+      throw fault(entry, 'rule_broken', `it does not say what the final answer of ${child} says`);
+    if (answer.at > entry.payload.at)
+      throw fault(entry, 'rule_broken', 'the conclusion is older than the final answer');
+  }
+
+  async #checkTakenOver(entry: Entry, { action, at }: RevocationPayload): Promise<void> {
+    const { writ, reason, from } = action.args;
+    if (from === undefined) return;
+    const { payload: there } = await this.#entryOf(entry, from.trajectory_id, from.entry_id);
+    const said = revocationArgs(there);
+    if (said?.writ !== writ || said.reason !== reason)
+      throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} so`);
+    if (there.at > at) throw fault(entry, 'rule_broken', 'it is taken over before it was revoked');
+  }
+
+  async #startOf(entry: Entry, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {
+    const { payload } = await this.#entryOf(entry, trajectory_id, entry_id);
+    if (
+      payload.kind === 'delegation' &&
+      payload.concludes === undefined &&
+      payload.child_trajectory_id === entry.trajectory_id
+    )
+      return payload;
+    throw fault(entry, 'rule_broken', `${entry_id} does not delegate to ${entry.trajectory_id}`);
+  }
+
+  async #entryOf(entry: Entry, trajectoryId: string, id: Hash): Promise<Entry> {
+    const row = await this.#reader.resolve(id);
+    if (row === undefined || row.trajectory_id !== trajectoryId)
+      throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${id}`);
+    return this.#sound(entry, () => checkRow(row));
+  }
+
+  async #beginningOf(entry: Entry, trajectoryId: string): Promise<RootPayload | undefined> {
+    const row = await this.#firstOf(trajectoryId);
+    if (row === undefined) throw fault(entry, 'source_missing', `there is no trajectory ${trajectoryId}`);
+    const { payload } = this.#sound(entry, () => checkRow(row));
+    return payload.kind === 'root' ? payload : undefined;
+  }
+
+  async #firstOf(trajectoryId: string): Promise<EntryRow | undefined> {
+    // No store has such a name, and none can be asked for it.
+    if (trajectoryId.includes('\0')) return undefined;
+    const [row] = await this.#reader.entries(trajectoryId, { from: 0, limit: 1 });
+    return row;
+  }
+
+  #sound<T>(entry: Entry, step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof LedgerFault)) throw error;
+      throw fault(entry, 'source_missing', `what it names is not valid: ${error.message}`, error);
+    }
+  }
+
+  /** The trajectories that this one was delegated from, as far up as they can be read; honest ones are few. */
+  async #findAncestors(): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    let above = this.#chain.delegatedFrom?.trajectory_id;
+    while (above !== undefined && !found.has(above)) {
+      found.add(above);
+      above = await this.#delegatedBy(above);
+    }
+    return found;
+  }
+
+  async #delegatedBy(trajectoryId: string): Promise<string | undefined> {
+    const row = await this.#firstOf(trajectoryId);
+    try {
+      const payload = row === undefined ? undefined : checkRow(row).payload;
+      return payload?.kind === 'root' ? payload.delegated_from?.trajectory_id : undefined;
+    } catch (error) {
+      if (error instanceof LedgerFault) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** What an answer and the conclusion that takes it over have in common. */
+function whatIsSaid(payload: DelegationPayload): unknown {
+  const { final_answer, budget_cost = {} } = payload;
+  return { delegated: whatIsDelegated(payload), ...(final_answer === undefined ? {} : { final_answer }), budget_cost };
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return canonicalize(one) === canonicalize(other);
+}
+
+function fault({ trajectory_id, seq }: Entry, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
+}

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
+import type { PendingPayload } from '../entry/entry.ts';
+import { Chain } from './chain.ts';
+import { OpenPendings } from './open-approvals.ts';
+
+function pending(freezes: 'world' | readonly string[], effect?: string, expires?: string): PendingPayload {
+  const proposal = { action: { name: 'act', args: {} }, delta: { effects: [{ id: effect }] } };
+  const reason = effect === undefined ? 'irreversible' : 'in_doubt';
+  return { kind: 'pending_approval', reason, freezes, proposal, expires } as never;
+}
+
+test('the first that freezes the world, and the one about an effect, are there as long as they are open', () => {
+  const open = new OpenPendings();
+  expect([open.freezing, open.waitingFor('e')]).toEqual([undefined, undefined]);
+  const about = pending([], 'e');
+  open.set('a', pending([])).set('b', pending('world')).set('c', pending('world')).set('d', about);
+  expect(open.freezing).toBe('b');
+  expect(open.waitingFor('e')).toEqual(['d', about]);
+  expect(open.delete('b')).toBe(true);
+  expect(open.delete('b')).toBe(false);
+  expect(open.freezing).toBe('c');
+  open.delete('c');
+  open.delete('d');
+  expect([open.freezing, open.waitingFor('e'), open.size]).toEqual([undefined, undefined, 1]);
+  open.set('f', pending('world', 'e')).clear();
+  expect([open.freezing, open.waitingFor('e'), open.size]).toEqual([undefined, undefined, 0]);
+});
+
+test('the one that expired first is there once it has, and never after it was resolved', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }), {
+        maxLength: 20,
+      }),
+      fc.array(fc.constantFrom('0', '1', '2', '3', '4', '5'), { minLength: 1 }),
+      (added, times) => {
+        const open = new OpenPendings();
+        const dueAt = (at: string) =>
+          [...open]
+            .filter(([, { expires }]) => expires !== undefined && at >= expires)
+            .sort(([, one], [, other]) => one.expires!.localeCompare(other.expires!))[0];
+        for (const [n, { expires, gone }] of added.entries()) {
+          open.set(`${n}`, pending([], undefined, expires ?? undefined));
+          open.delete(`${gone}`);
+          const at = times[n % times.length] as string;
+          expect(open.dueAt(at)).toEqual(dueAt(at));
+        }
+        for (let due = dueAt('3'); due !== undefined; due = dueAt('3')) {
+          expect(open.dueAt('3')).toEqual(due);
+          open.delete(due[0]);
+        }
+        expect(open.dueAt('3')).toBe(undefined);
+        open.clear();
+        expect(open.dueAt('5')).toBe(undefined);
+      },
+    ),
+  );
+});
+
+test('the one that waits in the place of another is there as long as it is open', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ resolves: fc.option(fc.nat(9)), gone: fc.nat(20) }), { maxLength: 20 }),
+      (added) => {
+        const open = new OpenPendings();
+        const places = new Set<number>();
+        for (const [n, { resolves, gone }] of added.entries()) {
+          // Two are never in one place.
+          const place = resolves === null || places.has(resolves) ? undefined : resolves;
+          if (place !== undefined) places.add(place);
+          open.set(`${n}`, { ...pending([]), ...(place !== undefined && { resolves: `${place}` }) });
+          open.delete(`${gone}`);
+          for (let id = 0; id < 10; id++)
+            expect(open.inPlaceOf(`${id}`)).toEqual([...open].find(([, { resolves }]) => resolves === `${id}`));
+        }
+        open.clear();
+        expect(open.inPlaceOf('0')).toBe(undefined);
+      },
+    ),
+  );
+});
+
+test('who follows is told of what is open, and of what comes and goes', () => {
+  const open = new OpenPendings().set('a', pending([])).set('b', pending([]));
+  const told: string[] = [];
+  open.follow({ added: (id) => told.push(`+${id}`), removed: (id) => told.push(`-${id}`) });
+  open.set('c', pending([]));
+  for (const id of ['a', 'a', 'none']) open.delete(id);
+  open.clear();
+  expect(told).toEqual(['+a', '+b', '+c', '-a', '-b', '-c']);
+});
+
+test('no entry has a chain go through all that is open', () => {
+  const chain = new Chain('t');
+  const { open } = chain;
+  for (let n = 0; n < 10; n++) open.set(`${n}`, pending([], `e${n}`));
+  const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) => vi.spyOn(open, by));
+  expect(chain.frozenBy()).toBe(undefined);
+  expect(open.waitingFor('e9')?.[0]).toBe('9');
+  expect(open.dueAt('9')).toBe(undefined);
+  for (const look of looks) expect(look).not.toHaveBeenCalled();
+});

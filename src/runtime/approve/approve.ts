@@ -1,0 +1,550 @@
+import { type AssizeError, isAssizeError } from '#base';
+import { canonicalize } from '#canon';
+import {
+  ANY_COUNSELOR,
+  type Authority,
+  type Cost,
+  type CounselorCommit,
+  counsel,
+  counselorKind,
+  ERASE_ACTION,
+  KernelError,
+  PROPOSE_ANEW,
+  type Waiting,
+} from '#kernel';
+import {
+  approvalsOf,
+  type CounselorRecord,
+  type EffectPendingPayload,
+  erasureArgs,
+  type Hash,
+  type Instant,
+  isEffectPending,
+  isHash,
+  isSettlement,
+  type Payload,
+  type PendingPayload,
+  readRow,
+  waitingEffectOf,
+} from '#ledger';
+import { MemoryError, type Question } from '#memory';
+import type { WritChain } from '../authority/writs.ts';
+import { RuntimeError } from '../errors.ts';
+import {
+  type Believed,
+  type LosingPartition,
+  losingPartitions,
+  NotRead,
+  requestsPutUp,
+  requireBeliefs,
+  type Sayer,
+} from '../memory/index.ts';
+import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from '../records/entry-payloads.ts';
+import { Kept } from '../records/payload-blobs.ts';
+import { readWaiting } from '../records/pending-proposal.ts';
+import {
+  APPROVAL,
+  type ApprovalInput,
+  checkedResolution,
+  REJECTION,
+  type RejectionInput,
+  type Resolution,
+  type Ruling,
+} from '../records/ruling.ts';
+import { Chance } from '../records/salt-source.ts';
+import { type Acting, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
+import { isCollision } from '../transactions/body/abort-reasons.ts';
+import { type TakenUp, takeUp } from '../transactions/body/resume-approved.ts';
+import { checkOthers } from '../writer/freeze.ts';
+import { scrubbed } from '../writer/scrub.ts';
+import { NO_NEWS } from '../writer/subscriptions.ts';
+import { type Prepared, TRIES_MAX, type Writer } from '../writer/writer.ts';
+
+/** What waits and has expired, when that was seen. */
+export interface Due {
+  readonly id: Hash;
+  readonly pending: PendingPayload;
+  readonly at: Instant;
+}
+
+/** What becomes of what waits: a counselor commits or rejects it, or it expires. */
+export class Resolutions {
+  readonly #writer: Writer;
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
+    const writer = this.#writer;
+    const input = checkedResolution(given, APPROVAL);
+    let taken: TakenUp | undefined;
+    let erases = false;
+    let letGo: (() => void) | undefined;
+    const chance = new Chance(writer.around.random);
+    const approving = this.#resolve(pendingId, input, async (pending) => {
+      const writ = writer.parts.writs.present(pending.proposal.writ_id);
+      const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
+      const chosen = await this.#chosen(pendingId, pending, input, waiting);
+      taken ??= await this.#takeUp(pending);
+      let losing = await this.#losing(waiting);
+      if (losing.length > 0 && letGo === undefined) {
+        // Whoever says things of the same in other trajectories would be faster each time.
+        letGo = await requireBeliefs(writer.around.beliefs).hold(losing.map(({ name }) => name));
+        losing = await this.#losing(waiting);
+      }
+      /** `committing`: what undoing it would cost is not kept for it any more. */
+      const counseled = (at: Instant, committing: boolean): CounselorCommit => {
+        const { world, chain } = writer.parts;
+        const { principal, override = false, replacement } = input;
+        const acting = taken?.acting;
+        const epoch = committing ? acting?.epoch : undefined;
+        const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
+        const commit = counsel(
+          world,
+          waiting,
+          { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
+          asPutUp(authority, acting, pending),
+        );
+        try {
+          checkCost(pending, costOf(commit, acting));
+          checkOthers(chain, world.domain, pendingId, commit.changes);
+        } catch (error) {
+          commit.undo();
+          throw error;
+        }
+        return commit;
+      };
+      return (at) => {
+        const { chain, writs, ruled } = writer.parts;
+        const { principal } = input;
+        const commit = counseled(at, true);
+        const counselor: CounselorRecord = {
+          principal,
+          as: commit.as,
+          method: input.method,
+          ...(commit.overridden ? { override: true } : {}),
+          ...(input.reason === undefined ? {} : { reason: input.reason }),
+        };
+        if (!commit.complete) {
+          commit.undo();
+          if (isAnswering(input)) throw answersTooEarly(pendingId, pending);
+          const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
+          return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
+        }
+        if (isAnswering(input) && commit.compiled.sayings.length === 0) {
+          commit.undo();
+          throw asksNothing(pendingId);
+        }
+        const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)));
+        const believed =
+          losing.length > 0
+            ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, {
+                trajectoryId: writer.id,
+                life: writer.life,
+              })
+            : this.#believed(pendingId, pending, commit, chosen, at, kept);
+        const owing = taken;
+        if (owing?.owesCalls === true) {
+          commit.undo();
+          throw new NotRead(() => owing.again(() => writer.ruling(() => counseled(writer.now(), false).undo())));
+        }
+        const { row, ruling } = writer.enterOrUndo(commit, () =>
+          approvalPayload(
+            writer.place(at),
+            chain.lastCommit,
+            pendingId,
+            pending,
+            commit,
+            counselor,
+            kept,
+            believed?.changes,
+          ),
+        );
+        const facts = believed?.accept(row.id);
+        commit.keep();
+        writer.foresight?.moved(commit.changes);
+        writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
+        ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
+        const news = writer.accepted(row, commit.changes);
+        const erasing = erasedWith(row.id, waiting.intent);
+        erases = erasing !== undefined;
+        const acts = taken?.acting.write(row.id);
+        const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
+        const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
+        return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
+      };
+    });
+    const decided = approving.finally(() => letGo?.());
+    return decided.then(
+      async (ruling) => {
+        if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
+        else await taken?.drop();
+        if (erases) await scrubbed(writer.around.store);
+        return ruling;
+      },
+      async (error: unknown) => {
+        await taken?.drop(error);
+        throw error;
+      },
+    );
+  }
+
+  /** What it says is planned on what is believed by now. The state is as before where that does not go. @throws KernelError `changed_since` */
+  #believed(
+    pendingId: Hash,
+    { proposal }: PendingPayload,
+    commit: CounselorCommit,
+    chosen: Chosen,
+    at: Instant,
+    kept: Kept,
+  ): Believed | undefined {
+    const { compiled } = commit;
+    if (compiled.sayings.length === 0) return undefined;
+    try {
+      const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
+      const { proposal_id: proposalId } = proposal;
+      const beliefs = requireBeliefs(this.#writer.around.beliefs);
+      const planned = beliefs.plan({
+        ...chosen,
+        life: this.#writer.life,
+        compiled,
+        proposalId,
+        trajectoryId: this.#writer.id,
+        at,
+        // So that it is the question that was put up, however long ago that was.
+        saidAt: proposal.said_at ?? proposal.at,
+        predicates,
+        kept,
+      });
+      if (planned === undefined || 'changes' in planned) return planned;
+      if ('questions' in planned) throw unanswered(pendingId, planned.questions);
+      const { refusal } = planned;
+      // The answers are at fault, and not what waits.
+      if (chosen.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
+      if (chosen.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
+      throw new KernelError(
+        'changed_since',
+        `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
+      );
+    } catch (error) {
+      commit.undo();
+      throw error;
+    }
+  }
+
+  /** Whom who approves has chosen, and whether that was theirs to choose: who may approve may not choose everything. */
+  async #chosen(pendingId: Hash, pending: PendingPayload, input: ApprovalInput, waiting: Waiting): Promise<Chosen> {
+    if (!isAnswering(input)) return { call: input };
+    const { around, parts } = this.#writer;
+    const { principal, answers = [] } = input;
+    const putUp = await requestsPutUp(pending, around.replayer);
+    return {
+      call: input,
+      answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId })),
+      mayAnswer: (question) => {
+        if (requireBeliefs(around.beliefs).isJudged(question)) throw judgedOtherwise(principal, question);
+        if (putUp?.has(question.request) === false) throw notPutUp(pendingId, question);
+        const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
+        counselorKind(parts.domain, channel, principal, waiting.requesters);
+      },
+    };
+  }
+
+  /** What of beliefs it takes something from, where it is an erasure. */
+  async #losing({ intent }: Waiting): Promise<readonly LosingPartition[]> {
+    const values = intent.action === ERASE_ACTION ? erasureArgs(intent.args)?.values : undefined;
+    return values === undefined ? [] : losingPartitions(this.#writer.around, this.#writer.id, values);
+  }
+
+  /** What tools are to do with it, once nobody is before them where they act. */
+  async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
+    if (pending.proposal.delta.effects.length === 0) return undefined;
+    const { id, around, parts } = this.#writer;
+    if (around.effects === undefined)
+      throw new RuntimeError(
+        'bad_option',
+        'What waits uses tools; open the runtime with `tools` to approve it (on the command line: --tools FILE).',
+      );
+    return takeUp(around.effects, id, parts.domain, pending);
+  }
+
+  async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
+    const writer = this.#writer;
+    const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
+    return this.#resolve(pendingId, input, async (pending) => {
+      const writ = writer.parts.writs.present(pending.proposal.writ_id);
+      return (at) => {
+        const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ));
+        const counselor = { principal: input.principal, as, method: input.method };
+        return this.#refuse(pendingId, pending, at, { reason: 'counselor_rejected', detail: input.reason, counselor });
+      };
+    });
+  }
+
+  /** What waits and has expired by now. */
+  due(): Due | undefined {
+    const { chain } = this.#writer.parts;
+    if (chain.open.size === 0) return undefined;
+    const at = this.#writer.now();
+    const found = chain.open.dueAt(at);
+    return found && { id: found[0], pending: found[1], at };
+  }
+
+  /** Records what has expired, until memory turns out to be behind. */
+  async expireDue(): Promise<void> {
+    for (let due = this.due(); due !== undefined && !this.#writer.stale; due = this.due()) {
+      await this.#writer.written(this.expire(due));
+    }
+  }
+
+  expire({ id, pending, at }: Due): Prepared<Ruling> {
+    return this.#refuse(id, pending, at, { reason: 'expired', detail: `nobody resolved it before ${pending.expires}` });
+  }
+
+  async #resolve(
+    pendingId: Hash,
+    input: Resolution,
+    prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
+  ): Promise<Ruling> {
+    const writer = this.#writer;
+    /** What was prepared, and where the trajectory was then: it has only waited for something since. */
+    let ready:
+      | { readonly step: (at: Instant) => Prepared<Ruling>; readonly life: number; readonly seq: number }
+      | undefined;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (writer.stale) await writer.ready();
+      if (!writer.parts.chain.open.has(pendingId)) {
+        if (await writer.isBehind()) continue;
+        throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
+      }
+      const { life } = writer;
+      const { seq } = writer.parts.chain;
+      // To read for it again would give those who write without a pause time to be faster again.
+      const step =
+        ready?.life === life && ready.seq === seq ? ready.step : await prepare(this.#pendingOf(pendingId, input));
+      // Something may have happened while the step was being prepared.
+      if (writer.stale || !writer.parts.chain.open.has(pendingId)) continue;
+      const pending = this.#pendingOf(pendingId, input);
+      const at = writer.now();
+      const expired = pending.expires !== undefined && at >= pending.expires;
+      let prepared: Prepared<Ruling>;
+      try {
+        prepared = writer.ruling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
+      } catch (error) {
+        const refusal = await readInstead(error);
+        ready = { step, life, seq };
+        if (refusal === undefined) tries--;
+        // No append will tell whether what it was refused for still stands.
+        else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
+        continue;
+      }
+      try {
+        const done = await writer.written(prepared);
+        if (done !== undefined) return done;
+      } catch (error) {
+        // Who was faster in another process has used the keys of its effects: what became of it says more.
+        if (!isCollision(error) || writer.parts.chain.open.has(pendingId)) throw error;
+      }
+    }
+    throw await writer.lost();
+  }
+
+  #refuse(
+    pendingId: Hash,
+    pending: PendingPayload,
+    at: Instant,
+    resolution: Parameters<typeof resolutionPayload>[3],
+  ): Prepared<Ruling> {
+    return this.#enter(pendingId, pending, resolutionPayload(this.#writer.place(at), pendingId, pending, resolution));
+  }
+
+  /** A resolution that changes no state. */
+  #enter(pendingId: Hash, { proposal }: PendingPayload, payload: Payload): Prepared<Ruling> {
+    const { row, ruling } = this.#writer.enter(payload);
+    this.#writer.parts.ruled.noteResolved(pendingId, proposal.key_hash, row.seq);
+    return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS, resolves: pendingId };
+  }
+
+  /** What became of it, from one approval to the next; undefined for what never waited, or what the store can't tell yet. */
+  async #endOf(pendingId: Hash): Promise<End | undefined> {
+    if (!isHash(pendingId)) return undefined;
+    const { id: trajectoryId, around } = this.#writer;
+    for (let id = pendingId; ; ) {
+      const { chain, ruled } = this.#writer.parts;
+      const next = chain.open.inPlaceOf(id);
+      if (next !== undefined) return { now: next[0], approvals: next[1].approvals ?? 1 };
+      const seq = ruled.seqOf(id);
+      const [row] = seq === undefined ? [] : await around.store.entries(trajectoryId, { from: seq, limit: 1 });
+      const payload = row === undefined ? undefined : readRow(row).payload;
+      if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id)
+        return undefined;
+      if (payload.kind !== 'pending_approval') return { by: row.id, payload };
+      id = row.id;
+    }
+  }
+
+  #pendingOf(id: Hash, input: Resolution): PendingPayload {
+    const pending = this.#writer.parts.chain.open.get(id) as PendingPayload;
+    if (isEffectPending(pending)) throw effectWaits(id, pending);
+    if (
+      digestOf(pending.proposal) !== pending.digest ||
+      (input.digest !== undefined && input.digest !== pending.digest)
+    ) {
+      throw new RuntimeError(
+        'digest_mismatch',
+        `What is pending under ${id} is not what was shown; look at it again.`,
+        {
+          evidence: { shown: input.digest, pending: pending.digest },
+        },
+      );
+    }
+    return pending;
+  }
+}
+
+/** What something was refused for; undefined where only something was to be awaited first, and was. */
+async function readInstead(error: unknown): Promise<unknown> {
+  if (!(error instanceof NotRead)) return error;
+  try {
+    await error.read();
+    return undefined;
+  } catch (refusal) {
+    return refusal;
+  }
+}
+
+const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
+
+/**
+ * Nothing is put up anew for it: an entry is one for an intent of somebody, or for a resolution (decisions §1.3), and what waits is put up again
+ * only as it was (`ledger/approvals.ts`).
+ */
+function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
+  return new MemoryError(
+    'stale_answer',
+    `What waits under ${pendingId} asks something that is not in question any more, because what is believed has changed since it was asked. Approve it without answers, which goes where nothing contradicts it by now; else reject it and let the same be proposed again, under a new idempotency key: it is asked anew then.`,
+    { evidence: { ...evidence, id: pendingId } },
+  );
+}
+
+type Chosen = Pick<Sayer, 'call' | 'answers' | 'mayAnswer'>;
+
+/** An entry that is not the last keeps none, so nobody could tell whether the next one elects the same. */
+function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError {
+  const { needed, given } = approvalsOf(pending);
+  return new RuntimeError(
+    'bad_intent',
+    `What waits under ${pendingId} takes ${needed} approvals, of which this is number ${given.length + 1}: the last one alone has answers. Approve it without.`,
+    { evidence: { id: pendingId } },
+  );
+}
+
+/** Whoever answers takes it for something that asks, and would learn from nothing that it does not. */
+function asksNothing(pendingId: Hash): RuntimeError {
+  return new RuntimeError(
+    'bad_intent',
+    `What waits under ${pendingId} says nothing that anything could contradict, and so asks nothing. Look at it again, and approve it without answers.`,
+    { evidence: { id: pendingId } },
+  );
+}
+
+/** A vote may be in the log already, and the same question is never decided twice. */
+function judgedOtherwise(principal: string, { predicate, request }: Question): KernelError {
+  return new KernelError(
+    'unauthorised_counselor',
+    `${principal} may not answer ${request}: under ${predicate} it is the judge who chooses. Approve it without an answer to that.`,
+    { evidence: { principal, request } },
+  );
+}
+
+function notPutUp(pendingId: Hash, { predicate, request }: Question): KernelError {
+  return new KernelError(
+    'changed_since',
+    `What waits under ${pendingId} did not ask ${request}, of ${predicate}, when it was put up: what is believed has changed since, or a judge chooses there, whom another process has. ${PROPOSE_ANEW}.`,
+    { evidence: { id: pendingId, request } },
+  );
+}
+
+function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeError {
+  const requests = questions.map(({ request }) => request);
+  return new RuntimeError(
+    'answers_needed',
+    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}), on the command line with --answer N, as assize pending numbers the claims. Where the questions are not those that were shown: ${PROPOSE_ANEW}.`,
+    { evidence: { id: pendingId, requests } },
+  );
+}
+
+/** What tools had read for it was paid for then, and stands in nothing but what was put up. */
+function asPutUp(authority: Authority, acting: Acting | undefined, { proposal }: PendingPayload): Authority {
+  const asked = withTools(authority, acting);
+  if (!hasToolObservation(proposal.observations)) return asked;
+  const { cost = {}, undoCost = {} } = acting ?? {};
+  const total = (own: Cost): Cost => greatest(sum(own, cost), proposal.budget_cost);
+  return { ...asked, affords: (own) => authority.affords(sum(total(own), undoCost)) };
+}
+
+function greatest(one: Cost, other: Cost): Cost {
+  const units = Object.keys({ ...one, ...other });
+  return Object.fromEntries(units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]));
+}
+
+/** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */
+function checkCost({ proposal }: PendingPayload, cost: Cost): void {
+  const isLess = hasToolObservation(proposal.observations);
+  const [then, now] = [proposal.budget_cost, isLess ? greatest(cost, proposal.budget_cost) : cost].map((each) =>
+    canonicalize(each),
+  );
+  if (then === now) return;
+  throw new KernelError(
+    'changed_since',
+    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. ${PROPOSE_ANEW}.`,
+  );
+}
+
+/** What nothing waits under any more: what became of it, or under which id it waits now. */
+type End =
+  | { readonly now: Hash; readonly approvals: number }
+  | { readonly by: Hash; readonly payload: Extract<Payload, { kind: 'commit' | 'rejection' }> };
+
+function effectWaits(id: Hash, pending: EffectPendingPayload): RuntimeError {
+  const { epoch, n, tool } = waitingEffectOf(pending);
+  return new RuntimeError(
+    'effect_waits',
+    `Nobody proposes what waits under ${id}: it is what ${tool} did, effect ${n} of transaction ${epoch}. Say what became of it with resolveEffect (assize effects resolve ${epoch} ${n}).`,
+    { evidence: { id, epoch, n } },
+  );
+}
+
+/** `answers`: it was to be approved with answers to what it had asked. */
+function notPending(given: unknown, end: End | undefined, answers: boolean): RuntimeError | MemoryError {
+  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
+  const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
+  if (answers && end !== undefined && 'by' in end)
+    return new MemoryError(
+      'stale_callback',
+      `${toldOf(id, end)}: the answer is too late, and changes nothing. It is asked anew where somebody says it again.`,
+      { evidence },
+    );
+  return new RuntimeError('not_pending', `${toldOf(id, end)}.`, { evidence });
+}
+
+function isAnswering(input: Resolution & { readonly answers?: readonly unknown[] }): boolean {
+  return input.answers !== undefined && input.answers.length > 0;
+}
+
+function toldOf(id: string, end: End | undefined): string {
+  if (end === undefined) return `Nothing is pending under ${id}; it was resolved before, or never was`;
+  if ('now' in end)
+    return `Somebody approved ${id} meanwhile, and it takes ${end.approvals} to: look at ${end.now}, under which it waits now`;
+  const { kind, counselor } = end.payload;
+  if (isSettlement(end.payload)) return `Nothing is pending under ${id} any more: it was decided in ${end.by}`;
+  const what = kind === 'commit' ? 'was approved' : counselor === undefined ? 'has expired' : 'was rejected';
+  const by = counselor === undefined ? '' : ` by ${counselor.principal}`;
+  return `Nothing is pending under ${id} any more: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
+}
+
+/** Who holds a writ, and those above them who passed it on. */
+function holdersOf({ writ, chain }: WritChain): string[] {
+  return [writ, ...chain].map(({ subject }) => subject);
+}

@@ -1,0 +1,70 @@
+import { type Policy, type Reservation, type WritVerifier, writId } from '#authority';
+import type { Authority, Cost } from '#kernel';
+import type { Hash, Instant } from '#ledger';
+import { RuntimeError } from '../errors.ts';
+import type { WritChain, Writs } from './writs.ts';
+
+/** One use of a writ, for the kernel to ask about. */
+export interface Use {
+  readonly writ: WritChain;
+  readonly principal: string;
+  readonly trajectoryId: string;
+  readonly at: Instant;
+  /** A counselor commits it: its policy was asked, and its approval demanded, when it was put up. */
+  readonly approving: boolean;
+}
+
+/** Answers the kernel's questions from writs, budgets and policy; everything else is already known. */
+export function authorityFor(
+  { writ, principal, trajectoryId, at, approving }: Use,
+  writs: Writs,
+  verifier: WritVerifier,
+  policy: Policy | undefined,
+  reserved: readonly Reservation[] = [],
+): Authority {
+  const id = writId(writ.writ);
+  return {
+    admits: ({ action, scopes }) => {
+      const { revoked, delegated } = writs;
+      const trajectory = trajectoryId;
+      const check = verifier.check({ ...writ, principal, trajectory, at, action, scopes, revoked, delegated });
+      if (!check.ok && approving && check.code === 'unknown_anchor') throw unanchored(writ);
+      if (!check.ok) return { ok: false, detail: check.detail };
+      writs.admit(writ);
+      return { ok: true, needsApproval: check.requiresApproval && !approving };
+    },
+    decides: ({ action, scopes, role, args }) => {
+      if (policy === undefined || approving) return undefined;
+      const query = { action, role, args, scopes, principal, writ_id: id, trajectory_id: trajectoryId, at };
+      const { decision, rule, reasons, errors } = policy.evaluate(query);
+      const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
+      return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
+    },
+    affords: (cost) => affordable(writs, id, cost, reserved),
+  };
+}
+
+/** What waits was put up under anchors that had this key: whoever opened it without is at fault, and not the proposal. */
+function unanchored({ writ, chain }: WritChain): RuntimeError {
+  const { issuer } = chain.at(-1) ?? writ;
+  return new RuntimeError(
+    'bad_writ',
+    `The root of the writ that this was proposed under is by ${issuer}, which is not among the anchors given here; open it with anchors that have that key, and approve it then.`,
+    { evidence: { code: 'unknown_anchor', issuer } },
+  );
+}
+
+/** Whether the budgets of a writ and of all above it cover a cost, beside what is reserved. @throws AuthorityError `unknown_writ` */
+export function affordable(
+  writs: Writs,
+  id: Hash,
+  cost: Cost,
+  reserved: readonly Reservation[] = [],
+): ReturnType<Authority['affords']> {
+  if (Object.keys(cost).length === 0) return { ok: true };
+  const answer = writs.budgets.covers(id, cost, reserved);
+  if (answer.ok) return { ok: true };
+  const { writ_id, unit, left } = answer;
+  const beside = reserved.length === 0 ? '' : ' beside what is reserved for undoing effects';
+  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left${beside}, ${answer.cost} are asked for` };
+}

@@ -1,0 +1,312 @@
+import {
+  createWritVerifier,
+  mayRevoke,
+  parseWrit,
+  type Writ,
+  type WritRefusal,
+  type WritVerifier,
+  writId,
+} from '#authority';
+import { isAssizeError } from '#base';
+import { canonicalize } from '#canon';
+import {
+  type Amounts,
+  type Chain,
+  type DelegationPayload,
+  type Entry,
+  type FaultCode,
+  type Hash,
+  type Instant,
+  isOfEffects,
+  isRevocation,
+  LedgerFault,
+  type RevocationPayload,
+  type Run,
+  type UndoingCosts,
+  undoingCostsOf,
+} from '#ledger';
+import { lineageOf, loadWrit, type WritChain, Writs } from './writs.ts';
+
+/** What was done under one writ, as far as it is read. */
+interface Account {
+  /** Of the first entry that names it. */
+  readonly seq: number;
+  readonly spent: Map<string, number>;
+}
+
+/** A delegation that was started: what its writ grants is set aside until it is concluded. */
+interface Started {
+  readonly seq: number;
+  readonly at: Instant;
+  readonly child: string;
+  readonly writ: Writ;
+}
+
+/** A revocation: under which writ, which one, and whether it stands in the trajectory that delegated to this one. */
+interface Revoked {
+  readonly seq: number;
+  readonly by: Hash;
+  readonly writ: Hash;
+  readonly isTakenOver: boolean;
+}
+
+/**
+ * What was spent and set aside between two entries of which one gives back, or revokes: the conclusion of a delegation, a
+ * revocation. Inside of one stage budgets and rights only shrink, so that the order in it does not matter; what begins a stage
+ * counts for what comes after it only.
+ */
+interface Stage {
+  readonly gaveBack?: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts };
+  readonly revoked?: Revoked;
+  readonly started: Started[];
+  readonly accounts: Map<Hash, Account>;
+  /** What undoing effects has cost: booked as far as what is left goes, so after all else of the stage. */
+  readonly undoing: (UndoingCosts & { readonly seq: number })[];
+}
+
+/**
+ * The part of replay that is about authority and not about the chain (decisions §4.4): every writ that a commit, an open
+ * approval or a delegation names is in the ledger, signed and attenuated down from a root, and is for this trajectory; what
+ * was spent and set aside for delegations never passed its budget; nothing was done under a revoked one, which was revoked by
+ * who may; a final answer says what was spent before it. What became of effects is told under no writ, also one that was
+ * revoked; what undoing them has cost counts against the one that they were done under.
+ * Which roots count is configuration, and is asked when a writ is used.
+ */
+export class AuthorityFold {
+  readonly #trajectoryId: string;
+  readonly #writs: Writs;
+  readonly #stages: Stage[] = [newStage()];
+  readonly #open: Map<Hash, Started> = new Map();
+  /** Writs that were looked at. */
+  readonly #sound: Set<Hash> = new Set();
+  /** One an issuer of roots. */
+  readonly #verifiers: Map<string, WritVerifier> = new Map();
+  #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
+
+  /** `from`: goes on from what another fold has settled, and changes it. */
+  constructor(trajectoryId: string, from?: { readonly writs: Writs; readonly chain: Chain }) {
+    this.#trajectoryId = trajectoryId;
+    this.#writs = from?.writs ?? new Writs();
+    for (const [id, start] of from?.chain.delegated ?? []) this.#open.set(id, startedBy(start));
+  }
+
+  /** Takes over what was revoked where a branch begins: nothing in it is done under that. */
+  inherit(revoked: ReadonlySet<Hash>): void {
+    this.#writs.inherit(revoked);
+  }
+
+  /** Takes an entry that replay accepted. @throws LedgerFault */
+  note(entry: Entry): void {
+    const { seq, payload } = entry;
+    if (payload.kind === 'root') {
+      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
+    } else if (payload.kind === 'branch') {
+      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
+    } else if (isOfEffects(payload)) this.#noteUndoing(seq, undoingCostsOf(payload));
+    else if (isRevocation(payload)) this.#noteRevocation(payload);
+    else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
+    else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
+    else if (payload.kind === 'delegation') this.#noteDelegation(entry as Entry<DelegationPayload>);
+  }
+
+  /** Takes a run that replay accepted. */
+  noteRun({ spent }: Run): void {
+    for (const { writId, seq, cost } of spent) this.#spend(seq, writId, cost);
+  }
+
+  /** The writs with their budgets, after the last entry. @throws LedgerFault */
+  async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
+    for (const { gaveBack, revoked, started, accounts, undoing } of this.#stages) {
+      if (gaveBack !== undefined) {
+        const { seq, writ, spent } = gaveBack;
+        this.#try(seq, 'overspent', () => this.#writs.settle(writ, spent));
+      }
+      if (revoked !== undefined) await this.#revoke(revoked, blob);
+      for (const [id, { seq }] of accounts) {
+        await this.#check(seq, id, blob);
+        this.#checkStands(seq, id);
+      }
+      for (const start of started) this.#checkDelegated(start);
+      for (const [id, { seq, spent }] of accounts) {
+        this.#try(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
+      }
+      for (const { seq, ...costs } of undoing) {
+        await this.#check(seq, costs.writId, blob);
+        this.#writs.bookUndoing(costs);
+      }
+    }
+    if (this.#answer !== undefined) this.#checkAnswer(this.#answer);
+    return this.#writs;
+  }
+
+  /** Whether something was delegated from here and is open, or was delegated to here. */
+  get isLinked(): boolean {
+    return this.#open.size > 0 || this.#writs.delegated !== undefined;
+  }
+
+  /** The delegations that are open after `settle` under what is revoked here: the child, and what above its writ or at it was. */
+  withdrawn(): { readonly child: string; readonly revoked: readonly Hash[] }[] {
+    const found: { child: string; revoked: Hash[] }[] = [];
+    for (const { child, writ } of this.#open.values()) {
+      const lineage = [writId(writ), ...lineageOf(this.#writs.get(writ.parent as Hash))];
+      const revoked = lineage.filter((id) => this.#writs.revoked.has(id));
+      if (revoked.length > 0) found.push({ child, revoked });
+    }
+    return found;
+  }
+
+  /** Whether, after `settle`, nothing is done here any more under any of these: it has ended, or one of them is revoked. */
+  isDoneWith(revoked: readonly Hash[]): boolean {
+    return this.#answer !== undefined || revoked.some((id) => this.#writs.revoked.has(id));
+  }
+
+  /** It is done under a writ that holds, but where it is taken over; and counts for what comes after it. */
+  #noteRevocation({ seq, writ_id: by, action }: RevocationPayload): void {
+    const { writ, from } = action.args;
+    const isTakenOver = from !== undefined;
+    if (!isTakenOver) this.#spend(seq, by, {});
+    this.#stages.push(newStage({ revoked: { seq, by, writ, isTakenOver } }));
+  }
+
+  #noteUndoing(seq: number, costs: UndoingCosts | undefined): void {
+    if (costs !== undefined) this.#stage.undoing.push({ seq, ...costs });
+  }
+
+  #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
+    const { concludes, child_trajectory_id: child, budget_cost: spent = {} } = payload;
+    if (concludes === undefined) {
+      const started = this.#try(seq, 'writ_tampered', () => startedBy(payload));
+      const { writ } = started;
+      if (writ.parent === null) throw this.#fault(seq, 'writ_tampered', 'a root writ can’t be delegated');
+      this.#open.set(id, started);
+      this.#stage.started.push(started);
+      this.#spend(seq, writ.parent, writ.budget ?? {});
+    } else if (child === this.#trajectoryId) {
+      this.#answer = { seq, spent };
+    } else {
+      const { writ } = this.#open.get(concludes) as Started;
+      this.#open.delete(concludes);
+      this.#stages.push(newStage({ gaveBack: { seq, writ, spent } }));
+    }
+  }
+
+  get #stage(): Stage {
+    return this.#stages.at(-1) as Stage;
+  }
+
+  async #check(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<void> {
+    if (this.#sound.has(id)) return;
+    const { writ, chain } = await this.#chainOf(seq, id, blob);
+    this.#try(seq, 'writ_tampered', () => {
+      const held = this.#verifierFor(chain.at(-1) ?? writ).verify(writ, chain, this.#writs.delegated);
+      if (!held.ok) throw this.#refused(seq, held);
+      this.#writs.admit({ writ, chain });
+    });
+    if (writ.trajectory !== undefined && writ.trajectory !== this.#trajectoryId)
+      throw this.#fault(seq, 'writ_tampered', `the writ ${id} is for ${writ.trajectory}`);
+    this.#sound.add(id);
+  }
+
+  /** Who revokes stands above; what is taken over is above all that was delegated here, and who revoked it stands there. */
+  async #revoke(
+    { seq, by, writ: id, isTakenOver }: Revoked,
+    blob: (hash: Hash) => Promise<string | undefined>,
+  ): Promise<void> {
+    await this.#check(seq, by, blob);
+    const revoked = await this.#chainOf(seq, id, blob);
+    this.#try(seq, 'writ_tampered', () => {
+      const held = this.#verifierFor(revoked.chain.at(-1) ?? revoked.writ).verifyAnywhere(revoked.writ, revoked.chain);
+      if (!held.ok) throw this.#refused(seq, held);
+    });
+    const { delegated } = this.#writs;
+    const isAbove = isTakenOver
+      ? by === delegated && this.#writs.isBelow(by, id)
+      : mayRevoke(this.#writs.get(by) as WritChain, revoked);
+    if (!isAbove) throw this.#fault(seq, 'rule_broken', `who holds the writ ${by} does not stand above ${id}`);
+    this.#writs.revoked.add(id);
+  }
+
+  #checkStands(seq: number, id: Hash): void {
+    const revoked = this.#writs.revokedAbove(id);
+    if (revoked !== undefined)
+      throw this.#fault(seq, 'rule_broken', `it is done under the writ ${id}, and ${revoked} was revoked before`);
+  }
+
+  /** That it may be delegated; the writ that it was made of is known by now. */
+  #checkDelegated({ seq, at, child, writ }: Started): void {
+    const { writ: above, chain } = this.#writs.get(writ.parent as Hash) as WritChain;
+    const { revoked, delegated } = this.#writs;
+    const links = [above, ...chain];
+    this.#try(seq, 'writ_tampered', () => {
+      const use = { writ, chain: links, trajectory: this.#trajectoryId, child, at, revoked, delegated };
+      const held = this.#verifierFor(links.at(-1) as Writ).checkDelegation(use);
+      if (!held.ok) throw this.#refused(seq, held);
+    });
+  }
+
+  #checkAnswer({ seq, spent }: { readonly seq: number; readonly spent: Amounts }): void {
+    const booked = canonicalize(this.#writs.spentOfDelegated());
+    const said = canonicalize(Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)));
+    if (said !== booked) throw this.#fault(seq, 'rule_broken', `it says that ${said} was spent, and it was ${booked}`);
+  }
+
+  #verifierFor({ issuer }: Writ): WritVerifier {
+    let verifier = this.#verifiers.get(issuer);
+    if (verifier === undefined) {
+      verifier = createWritVerifier({ anchors: [issuer] });
+      this.#verifiers.set(issuer, verifier);
+    }
+    return verifier;
+  }
+
+  async #chainOf(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<WritChain> {
+    const known = this.#writs.get(id);
+    if (known !== undefined) return known;
+    try {
+      const chain = await loadWrit(id, this.#writs, blob);
+      this.#writs.admit(chain);
+      this.#writs.stored(this.#writs.unstored(chain));
+      return chain;
+    } catch (error) {
+      if (!isAssizeError(error)) throw error;
+      const code = error.evidence['fault'] === 'writ_missing' ? 'writ_missing' : 'writ_tampered';
+      throw this.#fault(seq, code, error.message, error);
+    }
+  }
+
+  #spend(seq: number, id: Hash, cost: Amounts): void {
+    const { accounts } = this.#stage;
+    let account = accounts.get(id);
+    if (account === undefined) {
+      account = { seq, spent: new Map() };
+      accounts.set(id, account);
+    }
+    for (const unit in cost) account.spent.set(unit, (account.spent.get(unit) ?? 0) + (cost[unit] as number));
+  }
+
+  #try<T>(seq: number, code: FaultCode, step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      if (error instanceof LedgerFault || !isAssizeError(error)) throw error;
+      throw this.#fault(seq, code, error.message, error);
+    }
+  }
+
+  #refused(seq: number, { detail }: WritRefusal): LedgerFault {
+    return this.#fault(seq, 'writ_tampered', detail);
+  }
+
+  #fault(seq: number, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+    return new LedgerFault({ trajectory_id: this.#trajectoryId, seq, code, detail }, cause);
+  }
+}
+
+/** @throws AuthorityError `bad_writ` */
+function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayload): Started {
+  return { seq, at, child, writ: parseWrit(writ) };
+}
+
+function newStage(begins: Pick<Stage, 'gaveBack' | 'revoked'> = {}): Stage {
+  return { ...begins, started: [], accounts: new Map(), undoing: [] };
+}

@@ -1,0 +1,195 @@
+import type { Writ } from '#authority';
+import { form, type Json, requireForm } from '#base';
+import { maxInstant } from '#canon';
+import { type Domain, initialState, requireOwnDomain, type World } from '#kernel';
+import {
+  type BlobRow,
+  type BranchPayload,
+  type EntryRow,
+  entryRow,
+  type Hash,
+  payloadFault,
+  type RootPayload,
+  readRow,
+} from '#ledger';
+import type { Random } from '#oracle';
+import { RuntimeError } from './errors.ts';
+import { DOMAIN } from './option-names.ts';
+import { badOption } from './options.ts';
+import { COMPILER_VERSION } from './records/entry-payloads.ts';
+import { Kept, saltsAt } from './records/payload-blobs.ts';
+import { randomHex } from './records/random-hex.ts';
+import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './records/root-payload.ts';
+import { valid } from './writer/load.ts';
+import { writtenAfterAll } from './writer/resolve-unknown-commit.ts';
+import { partsToBegin, worldOf } from './writer/state.ts';
+import type { Surroundings, TrajectoryParts } from './writer/writer.ts';
+
+export interface CreateOptions {
+  /** Default: random. */
+  readonly trajectoryId?: string;
+  /** Default: the domain's own. */
+  readonly initial?: unknown;
+  /** Root writs, and children that shall be known from the beginning. */
+  readonly writs?: readonly Writ[];
+  readonly note?: string;
+  /** Begin although the state breaks invariants; the entry then carries the detection vector. */
+  readonly override?: boolean;
+}
+
+export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
+  readonly note: string;
+}
+
+/** A trajectory whose first entry is durable. */
+export interface Begun {
+  readonly trajectoryId: string;
+  readonly parts: TrajectoryParts;
+}
+
+export type BeginningSurroundings = Pick<
+  Surroundings,
+  'store' | 'clock' | 'random' | 'verifier' | 'policy' | 'signer' | 'replayer' | 'nameFor' | 'domainOf' | 'hands'
+>;
+
+/** Writes the first entries of trajectories: a root, or a branch of another one. */
+export class Beginnings {
+  readonly #around: BeginningSurroundings;
+  readonly #strict: boolean;
+  readonly #durable: (trajectoryId: string, entryId: Hash) => Promise<EntryRow | undefined>;
+
+  /** `durable`: an entry to branch from, once the store has it. */
+  constructor(
+    around: BeginningSurroundings,
+    strict: boolean,
+    durable: (trajectoryId: string, entryId: Hash) => Promise<EntryRow | undefined>,
+  ) {
+    this.#around = around;
+    this.#strict = strict;
+    this.#durable = durable;
+  }
+
+  /** As `Assize.create`. */
+  async create(domain: Domain, options: CreateOptions): Promise<Begun> {
+    requireForm(DOMAIN, domain, 'domain');
+    requireOwnDomain(domain);
+    requireForm(CREATE_OPTIONS, options, 'options');
+    this.#around.domainOf(refOf(domain));
+    const trajectoryId = this.#around.nameFor(options.trajectoryId);
+    const state = initialState(domain, options.initial);
+    const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
+    const kept = new Kept(saltsAt(this.#around.random, trajectoryId));
+    const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
+    const payload = rootPayload({
+      trajectoryId,
+      at: this.#around.clock.now(),
+      domain: refOf(domain),
+      initialState: initial_state,
+      sensitive,
+      writs: this.#checkWrits(options.writs),
+      policy: this.#around.policy,
+      vector: vectorOf(world, options.override === true),
+      note: options.note,
+    });
+    return this.#begin(trajectoryId, payload, kept.blobs, world);
+  }
+
+  /** As `Assize.branch`. */
+  async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Begun> {
+    requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
+    requireForm(form.text, sourceEntryId, 'sourceEntryId');
+    requireForm(BRANCH_OPTIONS, options, 'options');
+    const row = await this.#durable(sourceTrajectoryId, sourceEntryId);
+    if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
+      throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
+    }
+    if (row.kind !== 'commit' && row.kind !== 'root' && row.kind !== 'branch') {
+      throw new RuntimeError(
+        'not_found',
+        `A branch begins at a commit, a root or a branch; ${sourceEntryId} is a ${row.kind}.`,
+      );
+    }
+    const trajectoryId = this.#around.nameFor(options.trajectoryId);
+    const { replayer } = this.#around;
+    const source = await valid(() => replayer.stateAt(sourceTrajectoryId, sourceEntryId));
+    const revoked = await replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
+    const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
+    const world = worldOf(domain, source, this.#strict);
+    const vector = vectorOf(world, options.override === true);
+    const payload: BranchPayload = {
+      kind: 'branch',
+      trajectory_id: trajectoryId,
+      seq: 0,
+      parent: null,
+      at: maxInstant(this.#around.clock.now(), readRow(row).payload.at),
+      source_trajectory_id: sourceTrajectoryId,
+      source_commit_id: sourceEntryId,
+      domain: refOf(domain),
+      compiler_version: COMPILER_VERSION,
+      writs: this.#checkWrits(options.writs),
+      note: options.note,
+      ...policyHash(this.#around.policy),
+      ...(vector === undefined ? {} : { detection_vector: vector }),
+    };
+    return this.#begin(trajectoryId, payload, [], world, revoked);
+  }
+
+  async #begin(
+    trajectoryId: string,
+    payload: RootPayload | BranchPayload,
+    blobs: BlobRow[],
+    world: World,
+    revoked: ReadonlySet<Hash> = new Set(),
+  ): Promise<Begun> {
+    const { store, signer, hands } = this.#around;
+    await hands?.ready();
+    const row = entryRow(payload, signer);
+    const malformed = payloadFault(payload);
+    if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);
+    const result = await store.commit({ entries: [row], blobs });
+    if (result.status === 'conflict') {
+      throw new RuntimeError(
+        'exists',
+        `There is a trajectory ${trajectoryId} already; open it, or choose another name.`,
+      );
+    }
+    if (result.status === 'unknown') {
+      const says = `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`;
+      await writtenAfterAll(store, row.id, { says, cause: result.cause });
+    }
+    const parts = partsToBegin(trajectoryId, world);
+    parts.chain.accept({ ...row, payload });
+    parts.chain.inherit(revoked);
+    parts.writs.bind(payload.writs);
+    parts.writs.inherit(revoked);
+    return { trajectoryId, parts };
+  }
+
+  async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
+    const [first] = await this.#around.store.entries(trajectoryId, { from: 0, limit: 1 });
+    return this.#around.domainOf((readRow(first as EntryRow).payload as RootPayload | BranchPayload).domain);
+  }
+
+  #checkWrits(writs: readonly Writ[] = []): readonly Json[] {
+    return checkWrits(writs as unknown as readonly Json[], this.#around.verifier);
+  }
+}
+
+/** A name that nobody has. */
+export function newTrajectoryId(random: Random): string {
+  return `t-${randomHex(random, 12)}`;
+}
+
+/** The name that was given, or a new one. @throws RuntimeError `bad_name` */
+export function trajectoryName(given: string | undefined, random: Random): string {
+  if (given === undefined) return newTrajectoryId(random);
+  if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
+  throw new RuntimeError(
+    'bad_name',
+    `${typeof given === 'string' ? JSON.stringify(given) : `A thing of the type ${typeof given}`} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
+  );
+}
+
+const BEGINNING = { trajectoryId: form.any, writs: form.any, note: form.any, override: form.any };
+const CREATE_OPTIONS = form.options<CreateOptions>({ ...BEGINNING, initial: form.any });
+const BRANCH_OPTIONS = form.options<BranchOptions>(BEGINNING);

@@ -1,0 +1,435 @@
+import { parseWrit, type Writ, writId } from '#authority';
+import { form, isAssizeError, type Json, requireForm } from '#base';
+import { canonicalize, copyJson, maxInstant, WORLD_LIMITS } from '#canon';
+import { initialState, World } from '#kernel';
+import {
+  type BlobRow,
+  type ChildBeginning,
+  type DelegationPayload,
+  type EntryRow,
+  type Hash,
+  type LedgerReader,
+  Replayer,
+  type RootPayload,
+  readRow,
+  type Stored,
+} from '#ledger';
+import type { Resolutions } from '../approve/approve.ts';
+import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
+import { concluded, RuntimeError } from '../errors.ts';
+import { answerPayload, conclusionPayload, startPayload } from '../records/entry-payloads.ts';
+import { rootPayload, vectorOf } from '../records/root-payload.ts';
+import type { Trajectory } from '../trajectory.ts';
+import { writtenAfterAll } from '../writer/resolve-unknown-commit.ts';
+import { NO_NEWS } from '../writer/subscriptions.ts';
+import { type Prepared, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import { CONCLUSION, type Conclusion, type DelegationInput, finalAnswerOf, type Terms, termsOf } from './terms.ts';
+
+/** An open delegation: its start, by entry id. */
+export interface OpenDelegation {
+  readonly id: Hash;
+  readonly payload: DelegationPayload;
+}
+
+/** The delegation that a trajectory was begun by. */
+export interface Origin {
+  readonly trajectoryId: string;
+  /** The entry that started it, there. */
+  readonly entryId: Hash;
+  /** What was delegated. */
+  readonly writ: Writ;
+}
+
+/**
+ * Delegations from this trajectory, and the answer to the one that it was begun by. Four entries:
+ *
+ * 1. the start, in the parent: sets the writ's budget aside;
+ * 2. the child's root, in the same batch;
+ * 3. the answer, in the child: its last entry, so that nothing more is spent, and what was spent is known for good;
+ * 4. the conclusion, in the parent: pins the answer, gives back what was not spent.
+ *
+ * None is written before the one above it is durable, and each says all that the next one needs: whoever finds the next one
+ * missing completes it (`complete`, and who repeats).
+ */
+export class Delegations {
+  readonly #writer: Writer;
+  readonly #resolutions: Resolutions;
+  /** Steps under way, by what they are about. */
+  readonly #turns: Map<string, Promise<unknown>> = new Map();
+
+  constructor(writer: Writer, resolutions: Resolutions) {
+    this.#writer = writer;
+    this.#resolutions = resolutions;
+  }
+
+  get origin(): Origin | undefined {
+    const { chain, writs } = this.#writer.parts;
+    if (chain.delegatedFrom === undefined) return undefined;
+    const { trajectory_id: trajectoryId, entry_id: entryId } = chain.delegatedFrom;
+    return { trajectoryId, entryId, writ: writs.present(writs.delegated as Hash).writ };
+  }
+
+  list(): OpenDelegation[] {
+    const { delegated } = this.#writer.parts.chain;
+    return [...delegated].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
+  }
+
+  async delegate(input: DelegationInput): Promise<Trajectory> {
+    if (this.#writer.stale) await this.#writer.ready();
+    const terms = termsOf(input, this.#writer);
+    await this.#startInTurn(terms.child, () => this.#delegate(terms));
+    return this.#writer.around.open(terms.child);
+  }
+
+  async conclude(startId: Hash, given: Conclusion = {}): Promise<EntryRow> {
+    requireForm(form.text, startId, 'delegationId');
+    const input = checkedConclusion(given);
+    return this.#inTurn(startId, () => this.#conclude(startId, input));
+  }
+
+  async answer(given: Conclusion = {}): Promise<EntryRow> {
+    const input = checkedConclusion(given);
+    return this.#inTurn('answer', () => this.#answer(input));
+  }
+
+  /** Finishes what was left half done. What can't be done here, for want of a domain for instance, is left as it is. */
+  async complete(): Promise<void> {
+    for (const open of [...this.#writer.parts.chain.delegated]) {
+      try {
+        await this.#complete(...open);
+      } catch (error) {
+        if (!isAssizeError(error)) throw error;
+      }
+    }
+  }
+
+  async #complete(startId: Hash, start: DelegationPayload): Promise<void> {
+    if (!(await this.hasBegun(startId, start))) return;
+    const head = await this.#writer.around.store.head(start.child_trajectory_id);
+    // Concluding opens the child, so that an answer is verified before it is taken over.
+    if (head !== undefined && answerOf(head)?.concludes === startId) await this.conclude(startId);
+  }
+
+  // ── starting ──
+
+  async #delegate(terms: Terms): Promise<void> {
+    const writer = this.#writer;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (writer.stale) await writer.ready();
+      if (await this.#wasDelegated(terms)) return;
+      if (writer.stale) continue;
+      await this.#resolutions.expireDue();
+      if (writer.stale) continue;
+      let prepared: Prepared<true>;
+      try {
+        prepared = this.#start(terms);
+      } catch (error) {
+        // A refusal is not recorded, so no append would tell that it was made on what is not so any more.
+        if (isAssizeError(error) && (await writer.isBehind())) continue;
+        throw error;
+      }
+      if (await writer.written(prepared)) return;
+    }
+    throw await writer.lost();
+  }
+
+  /** Whether this is a repetition. @throws RuntimeError `exists`, `idempotency_conflict` */
+  async #wasDelegated({ child, task, writ, begins, blobs }: Terms): Promise<boolean> {
+    const found = await this.#startOf(child);
+    if (found === undefined) return false;
+    const [startId, start] = found;
+    const sameTerms = canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
+    if (!sameTerms || !(await this.#isSameBeginning(start, { begins, blobs }))) {
+      throw new RuntimeError('idempotency_conflict', `${child} was delegated to on other terms; use a new name.`, {
+        evidence: { entry: startId },
+      });
+    }
+    await this.#begin(startId, start);
+    return true;
+  }
+
+  /** Whether a start gives the child what these terms do, whose blobs are not stored yet: each time with other salts. */
+  async #isSameBeginning(
+    start: DelegationPayload,
+    { begins, blobs }: Pick<Terms, 'begins' | 'blobs'>,
+  ): Promise<boolean> {
+    if (canonicalize(start.begins ?? null) === canonicalize(begins)) return true;
+    const { replayer } = this.#writer.around;
+    const texts = new Map(blobs.map(({ hash, text }) => [hash, text]));
+    const given = new Replayer({ ...NOTHING_STORED, blob: async (hash) => texts.get(hash) });
+    const there = await beginningOf(replayer, start, start.begins);
+    return canonicalize(there, WORLD_LIMITS) === canonicalize(await beginningOf(given, start, begins), WORLD_LIMITS);
+  }
+
+  /** Where this trajectory delegated to that one; durable. @throws RuntimeError `exists` for a trajectory of other origin */
+  async #startOf(child: string): Promise<readonly [Hash, DelegationPayload] | undefined> {
+    const writer = this.#writer;
+    const root = await this.#rootOf(child);
+    if (root === undefined) {
+      if (writer.stale) return undefined;
+      return [...writer.parts.chain.delegated].find(([, { child_trajectory_id: name }]) => name === child);
+    }
+    const from = root.delegated_from;
+    if (from?.trajectory_id !== writer.id) {
+      throw new RuntimeError('exists', `There is a trajectory ${child} already; delegate to another name.`);
+    }
+    const row = await this.#entryOf(from.entry_id);
+    return [row.id, readRow(row).payload as DelegationPayload];
+  }
+
+  async #rootOf(trajectoryId: string): Promise<RootPayload | { delegated_from?: undefined } | undefined> {
+    const [row] = await this.#writer.around.store.entries(trajectoryId, { from: 0, limit: 1 });
+    const payload = row === undefined ? undefined : readRow(row).payload;
+    return payload === undefined || payload.kind === 'root' ? payload : {};
+  }
+
+  /** From here to the append nothing awaits. */
+  #start({ child, task, above, writ, begins, blobs }: Terms): Prepared<true> {
+    const writer = this.#writer;
+    const { chain, writs } = writer.parts;
+    if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    const by = chain.frozenBy();
+    if (by !== undefined) throw frozen(by);
+    const at = writer.now();
+    const links = [above.writ, ...above.chain];
+    const { revoked, delegated } = writs;
+    const use = { writ, chain: links, trajectory: writer.id, child, at, revoked, delegated };
+    const held = writer.around.verifier.checkDelegation(use);
+    if (!held.ok) throw badWrit(held);
+    writs.admit(above);
+    const short = writs.budgets.covers(writId(above.writ), writ.budget ?? {}, writer.reserved());
+    if (!short.ok) throw exhausted(short);
+    const said = { child_trajectory_id: child, task, writ: writ as unknown as Json };
+    const start = startPayload(writer.place(at), said, begins);
+    const row = writer.make(start);
+    const root = writer.make(this.#rootFor(row.id, start, above));
+    chain.accept({ ...row, payload: start });
+    writs.reserve(writ);
+    const unstored = writs.unstored(above);
+    writs.stored(unstored);
+    return { rows: [row, root], blobs: [...blobs, ...unstored], answer: true, news: NO_NEWS };
+  }
+
+  /** The child's root follows from the start alone. */
+  #rootFor(startId: Hash, start: DelegationPayload, { writ, chain }: WritChain): RootPayload {
+    const { domain, initial_state, sensitive } = start.begins as NonNullable<DelegationPayload['begins']>;
+    return rootPayload({
+      trajectoryId: start.child_trajectory_id,
+      at: start.at,
+      domain,
+      initialState: initial_state,
+      sensitive,
+      writs: [start.writ, ...([writ, ...chain] as unknown as Json[])],
+      policy: this.#writer.around.policy,
+      delegatedFrom: { trajectory_id: this.#writer.id, entry_id: startId },
+    });
+  }
+
+  /**
+   * Waits until the start that is known here is durable, and sees that its child has begun. False when it turned out not to
+   * be: memory has to be read anew.
+   */
+  hasBegun(startId: Hash, start: DelegationPayload): Promise<boolean> {
+    return this.#startInTurn(start.child_trajectory_id, async () => {
+      const { stale, parts } = this.#writer;
+      if (stale || !parts.chain.delegated.has(startId)) return false;
+      await this.#begin(startId, start);
+      return true;
+    });
+  }
+
+  /** Begins a child whose root was lost, or never came into this store. Its start must be durable. */
+  async #begin(startId: Hash, start: DelegationPayload): Promise<void> {
+    const { parts, around } = this.#writer;
+    const { begins, child_trajectory_id: child } = start;
+    if (begins === undefined || (await around.store.head(child)) !== undefined) return;
+    const domain = around.domainOf(begins.domain);
+    const { state } = await around.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
+    const world = new World(domain, initialState(domain, state));
+    world.excuse();
+    vectorOf(world, false);
+    const above = parts.writs.present(parseWrit(start.writ).parent as Hash);
+    const row = this.#writer.make(this.#rootFor(startId, start, above));
+    const result = await around.store.commit({ entries: [row], blobs: [] });
+    // A conflict: somebody else has begun it meanwhile.
+    if (result.status !== 'unknown') return;
+    const says = `The store could not tell whether ${child} was begun; delegate again.`;
+    await writtenAfterAll(around.store, row.id, { says, cause: result.cause });
+  }
+
+  // ── concluding ──
+
+  async #conclude(startId: Hash, input: Conclusion): Promise<EntryRow> {
+    const writer = this.#writer;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (writer.stale) await writer.ready();
+      const start = writer.parts.chain.delegated.get(startId);
+      if (start === undefined) {
+        const before = await this.#concludedBefore(startId);
+        if (before !== undefined) return asSaid(before, input);
+        if (await writer.isBehind()) continue;
+        throw notDelegated(`${startId} is no delegation of ${writer.id}`);
+      }
+      if (!(await this.hasBegun(startId, start))) continue;
+      const child = await writer.around.open(start.child_trajectory_id);
+      const done = await this.#takeOver(startId, await child.answer(input));
+      if (done !== undefined) return done;
+    }
+    throw await writer.lost();
+  }
+
+  async #concludedBefore(startId: Hash): Promise<EntryRow | undefined> {
+    const { id, parts, around } = this.#writer;
+    const seq = parts.ruled.seqOf(startId);
+    const [row] = seq === undefined ? [] : await around.store.entries(id, { from: seq, limit: 1 });
+    return row !== undefined && conclusionOf(row)?.concludes === startId ? row : undefined;
+  }
+
+  /** Undefined when memory turned out to be behind. */
+  async #takeOver(startId: Hash, answer: EntryRow): Promise<EntryRow | undefined> {
+    const writer = this.#writer;
+    const { chain, writs, ruled } = writer.parts;
+    const start = chain.delegated.get(startId);
+    if (writer.stale || start === undefined) return undefined;
+    const said = answerOf(answer) as DelegationPayload;
+    const [writ, spent] = [parseWrit(start.writ), said.budget_cost ?? {}];
+    unspent(writ, spent);
+    const at = maxInstant(writer.now(), said.at);
+    const row = writer.append(conclusionPayload(writer.place(at), answer.id, said));
+    writs.settle(writ, spent);
+    ruled.add(startId, row.seq);
+    return writer.written({ rows: [row], blobs: [], answer: row, news: NO_NEWS });
+  }
+
+  async #answer(input: Conclusion): Promise<EntryRow> {
+    const writer = this.#writer;
+    const from = writer.parts.chain.delegatedFrom;
+    if (from === undefined) throw notDelegated(`${writer.id} was begun by no delegation`);
+    const start = await this.#entryOf(from.entry_id);
+    // Nothing follows the answer: what tools did is told before it, as far as it is known.
+    await writer.around.effects?.told();
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (writer.stale) await writer.ready();
+      const { answered, delegated } = writer.parts.chain;
+      if (answered !== undefined) return asSaid(await this.#entryOf(answered), input);
+      if (delegated.size > 0) {
+        if (await writer.isBehind()) continue;
+        throw stillDelegated([...delegated.keys()]);
+      }
+      const done = await writer.written(this.#finish(start.id, readRow(start).payload as DelegationPayload, input));
+      if (done !== undefined) return done;
+    }
+    throw await writer.lost();
+  }
+
+  /** An entry that the chain named when it was read. */
+  async #entryOf(id: Hash): Promise<EntryRow> {
+    const row = await this.#writer.around.store.resolve(id);
+    if (row !== undefined) return row;
+    throw new RuntimeError('invalid_ledger', `The entry ${id} is gone from the store.`, { evidence: { id } });
+  }
+
+  /** From here to the append nothing awaits. */
+  #finish(startId: Hash, start: DelegationPayload, input: Conclusion): Prepared<EntryRow> {
+    const writer = this.#writer;
+    const blobs: BlobRow[] = [];
+    const answer = finalAnswerOf(input, blobs);
+    const said = {
+      budget_cost: writer.parts.writs.spentOfDelegated(),
+      ...(answer === undefined ? {} : { final_answer: answer }),
+    };
+    const row = writer.append(answerPayload(writer.place(writer.now()), startId, start, said));
+    return { rows: [row], blobs, answer: row, news: NO_NEWS };
+  }
+
+  #startInTurn<T>(child: string, step: () => Promise<T>): Promise<T> {
+    return this.#inTurn(`start ${child}`, step);
+  }
+
+  /** One after another, so that a repetition finds what the first one wrote. */
+  #inTurn<T>(about: string, step: () => Promise<T>): Promise<T> {
+    const done = (this.#turns.get(about) ?? Promise.resolve()).then(step, step);
+    this.#turns.set(about, done);
+    const forget = (): void => {
+      if (this.#turns.get(about) === done) this.#turns.delete(about);
+    };
+    done.then(forget, forget);
+    return done;
+  }
+}
+
+/** The final answer that an entry is, given by the child itself. */
+function answerOf(row: EntryRow): DelegationPayload | undefined {
+  const payload = row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
+  return payload?.concludes !== undefined && payload.child_trajectory_id === row.trajectory_id ? payload : undefined;
+}
+
+/** The conclusion that an entry is, written by the parent. */
+function conclusionOf(row: EntryRow): DelegationPayload | undefined {
+  const payload = row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
+  return payload?.child_head === undefined ? undefined : payload;
+}
+
+/** The entry, for one who says the same, or nothing. @throws RuntimeError `idempotency_conflict` */
+function asSaid(row: EntryRow, input: Conclusion): EntryRow {
+  const given = finalAnswerOf(input, []);
+  const { final_answer } = readRow(row).payload as DelegationPayload;
+  if (given === undefined || textOf(given) === textOf(final_answer)) return row;
+  throw new RuntimeError('idempotency_conflict', `It was concluded with another final answer (${row.id}).`, {
+    evidence: { entry: row.id },
+  });
+}
+
+function textOf(answer: Stored | undefined): string {
+  return answer === undefined ? '' : canonicalize(answer);
+}
+
+/** A copy: what is answered is what it was when it was given, however long others are waited for. */
+function checkedConclusion(input: Conclusion): Conclusion {
+  if (typeof input !== 'object' || input === null) throw new RuntimeError('bad_intent', 'A conclusion is an object.');
+  requireForm(CONCLUSION, input, 'conclusion');
+  const { finalAnswer } = input;
+  return finalAnswer === undefined ? {} : { finalAnswer: copyJson(finalAnswer, { foreign: true }) };
+}
+
+function frozen(by: Hash): RuntimeError {
+  return new RuntimeError('frozen', `Nothing is delegated while an approval is open that freezes the world (${by}).`, {
+    evidence: { by },
+    retryable: true,
+  });
+}
+
+function exhausted(short: { readonly writ_id: Hash; readonly unit: string; readonly left: number; cost: number }) {
+  const { writ_id, unit, left, cost } = short;
+  return new RuntimeError(
+    'budget_exhausted',
+    `Writ ${writ_id} has ${left} ${unit} left, ${cost} are to be set aside; delegate less.`,
+    { evidence: { writ_id, unit, left, cost } },
+  );
+}
+
+function notDelegated(what: string): RuntimeError {
+  return new RuntimeError('not_delegated', `Nothing can be concluded: ${what}.`);
+}
+
+function stillDelegated(open: readonly Hash[]): RuntimeError {
+  return new RuntimeError('still_delegated', `First conclude what was delegated from here: ${open.join(', ')}.`, {
+    evidence: { open },
+  });
+}
+
+const NOTHING_STORED: LedgerReader = {
+  entries: async () => [],
+  blob: async () => undefined,
+  erasedBy: async () => undefined,
+  resolve: async () => undefined,
+};
+
+/** What a child begins with, in values. */
+async function beginningOf(
+  replayer: Replayer,
+  start: Pick<DelegationPayload, 'trajectory_id' | 'seq'>,
+  begins: ChildBeginning | undefined,
+): Promise<unknown> {
+  return begins === undefined ? null : { domain: begins.domain, state: (await replayer.begin(start, begins)).state };
+}

@@ -1,0 +1,334 @@
+import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
+import { form, isAssizeError, type Json, requireForm } from '#base';
+import { contentHash, maxInstant } from '#canon';
+import { type Approved, type Authority, adjudicateRevocation, BUILT_IN_ROLE, REVOKE_ACTION } from '#kernel';
+import {
+  type Chain,
+  checkRow,
+  type DelegationPayload,
+  type Entry,
+  type EntryRow,
+  type Hash,
+  type Instant,
+  type RevocationArgs,
+  type RevocationPayload,
+  readRow,
+  revocationArgs,
+  revokedBy,
+} from '#ledger';
+import { badWrit, verified, type WritChain, type Writs } from '../authority/writs.ts';
+import { concluded, RuntimeError } from '../errors.ts';
+import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
+import type { Gathered } from '../records/intent.ts';
+import { Kept } from '../records/payload-blobs.ts';
+import { randomHex } from '../records/random-hex.ts';
+import { type Ruling, rulingOf } from '../records/ruling.ts';
+import { NO_NEWS } from '../writer/subscriptions.ts';
+import { type Prepared, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import type { Delegations } from './delegate.ts';
+
+/** Which writ to revoke, and by whose authority. */
+export interface RevocationInput {
+  /** The one to revoke, which need not be for this trajectory: its id, or the writ itself where it is not known here. */
+  readonly writ: Hash | Writ | WritChain;
+  /** Why; it stays in the ledger. */
+  readonly reason: string;
+  /** The writ to do it under, as in a proposal: it grants `assize.revoke` on `writ:ID`, and stands above. */
+  readonly by: Hash | Writ | WritChain;
+  /** Default: the subject of `by`. */
+  readonly principal?: string;
+}
+
+export interface Revocation {
+  readonly ruling: Ruling;
+  /** Of each open delegation under the revoked writ, whether its trajectory knows by now. None of a refusal. */
+  readonly carried: readonly Carried[];
+}
+
+/** An error leaves the child as it is: whoever opens the trajectory that delegated, or revokes again, completes it. */
+export interface Carried {
+  readonly trajectoryId: string;
+  readonly error?: Error;
+}
+
+const REVOCATION = form.options<RevocationInput>({
+  writ: form.any,
+  reason: form.any,
+  by: form.any,
+  principal: form.any,
+});
+
+const REASON_MAX = 4_096;
+
+/**
+ * Revokes writs: a proposal of the built-in action, which is adjudicated by writ, policy and budget alone and goes on under
+ * a frozen world. What is committed is carried into the trajectories that descendants of the writ were delegated to, where
+ * another entry says so: each trajectory refuses by what stands in itself.
+ */
+export class Revocations {
+  readonly #writer: Writer;
+  readonly #delegations: Delegations;
+
+  constructor(writer: Writer, delegations: Delegations) {
+    this.#writer = writer;
+    this.#delegations = delegations;
+  }
+
+  async revoke(given: RevocationInput): Promise<Revocation> {
+    const input = checkedInput(given);
+    const nonce = randomHex(this.#writer.around.random, 16);
+    const { id, ruling } = await this.#insist(() => this.#attempt(input, nonce));
+    if (ruling.ruling !== 'committed') return { ruling, carried: [] };
+    return { ruling, carried: await this.#carry(id, ruling.entry.id) };
+  }
+
+  /**
+   * Takes over what was revoked in the trajectory that delegated to this one, by the entry there; then into those below.
+   * Undefined where the final answer was given: nothing follows it.
+   */
+  async takeOver(entryId: Hash): Promise<EntryRow | undefined> {
+    const there = await this.#revokedThere(entryId);
+    const entry = await this.#insist(() => this.#takeOverNow(there));
+    if (entry === 'answered') return undefined;
+    await this.#carry(there.payload.action.args.writ, entry.id);
+    return entry;
+  }
+
+  /** Carries again what may not have come through. What can't be done here is left as it is. */
+  async complete(): Promise<void> {
+    const { writs, chain } = this.#writer.parts;
+    if (writs.revoked.size === 0 || chain.delegated.size === 0) return;
+    for (const id of [...writs.revoked]) {
+      const entry = await this.#entryOf(id);
+      if (entry !== undefined) await this.#carry(id, entry.id);
+    }
+  }
+
+  /** Again, on what there is, for as long as another writer is faster. */
+  async #insist<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+    const writer = this.#writer;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      while (writer.busy !== undefined) await writer.busy;
+      if (writer.stale) await writer.ready();
+      try {
+        const done = await attempt();
+        if (done !== undefined) return done;
+      } catch (error) {
+        // An error is not recorded, so no append would tell that it was made on what is not so any more.
+        if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
+      }
+    }
+    throw await writer.lost();
+  }
+
+  async #attempt(input: RevocationInput, nonce: string): Promise<{ id: Hash; ruling: Ruling } | undefined> {
+    const { parts, around } = this.#writer;
+    const by = parts.writs.present(input.by);
+    verified(around.verifier, by, parts.writs.delegated);
+    const revoked = this.#targetOf(input.writ);
+    const held = around.verifier.verifyAnywhere(revoked.writ, revoked.chain);
+    if (!held.ok) throw badWrit(held);
+    const id = writId(revoked.writ);
+    const before = await this.#entryOf(id);
+    if (before !== undefined) return { id, ruling: rulingOf(before) };
+    if (this.#mustWait(id)) return undefined;
+    const ruling = await this.#writer.written(this.#writer.ruling(() => this.#rule(input, by, revoked, nonce)));
+    return ruling && { id, ruling };
+  }
+
+  /** A known writ or one above it, one that was delegated from here, or the one that is given. */
+  #targetOf(given: RevocationInput['writ']): WritChain {
+    const { writs, chain } = this.#writer.parts;
+    const found = typeof given === 'string' ? (writs.find(given) ?? delegatedAs(given, writs, chain)) : undefined;
+    return found ?? writs.present(given);
+  }
+
+  /** The entry that revokes a writ here, when it is durable; undefined for one that stands, or when memory is behind. */
+  async #entryOf(id: Hash): Promise<EntryRow | undefined> {
+    const { id: trajectoryId, parts, around } = this.#writer;
+    const seq = parts.ruled.seqOf(id);
+    if (seq === undefined || !parts.writs.revoked.has(id)) return undefined;
+    await this.#writer.settled();
+    const [row] = await around.store.entries(trajectoryId, { from: seq, limit: 1 });
+    return row !== undefined && revokedBy(readRow(row).payload) === id ? row : undefined;
+  }
+
+  // ── from here to the append nothing awaits ──
+
+  /** Memory is behind, the writer is somebody else's, or who asked at the same time has revoked it just now. */
+  #mustWait(id: Hash): boolean {
+    const { stale, busy, parts } = this.#writer;
+    return stale || busy !== undefined || (parts.writs.revoked.has(id) && parts.ruled.seqOf(id) !== undefined);
+  }
+
+  #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): Prepared<Ruling> {
+    const writer = this.#writer;
+    const { chain, domain, writs } = writer.parts;
+    if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    const at = writer.now();
+    const id = writId(by.writ);
+    const args: RevocationArgs = { writ: writId(revoked.writ), reason: input.reason };
+    const gathered = this.#gathered(args, by, input.principal ?? by.writ.subject, nonce);
+    const judged = adjudicateRevocation(asJson(args), this.#authority(gathered, revoked, at));
+    const place = writer.place(at);
+    const unstored = writs.unstored(by);
+    const kept = new Kept(writer.around.saltsOf(writer.around.random), unstored);
+    writs.stored(unstored);
+    if (judged.verdict === 'rejected') {
+      const { row, ruling } = writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
+      return { rows: [row], blobs: kept.blobs, answer: ruling, news: NO_NEWS };
+    }
+    writs.admit(revoked);
+    const revokedToo = writs.unstored(revoked);
+    writs.stored(revokedToo);
+    const payload = commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
+    const { row, ruling } = writer.enter(payload);
+    this.#note(args.writ, row);
+    return { rows: [row], blobs: [...kept.blobs, ...revokedToo], answer: ruling, news: NO_NEWS };
+  }
+
+  /** What the writ says of its use, and that who holds it stands above. */
+  #authority({ writ, principal }: Gathered, revoked: WritChain, at: Instant): Authority {
+    const authority = this.#writer.authority(writ, principal, at);
+    const detail = `who holds the writ ${writId(writ.writ)} does not stand above the one that is to be revoked`;
+    return {
+      ...authority,
+      admits: (claim) => {
+        const admitted = authority.admits(claim);
+        return !admitted.ok || mayRevoke(writ, revoked) ? admitted : { ok: false, detail };
+      },
+    };
+  }
+
+  #gathered(args: RevocationArgs, writ: WritChain, principal: string, nonce: string): Gathered {
+    const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args: asJson(args) };
+    const trajectory = this.#writer.id;
+    return {
+      proposalId: contentHash({ ...intent, nonce, trajectory, writ: writId(writ.writ) }),
+      keyHash: undefined,
+      intent,
+      observed: [],
+      observations: [],
+      blobs: [],
+      writ,
+      principal,
+    };
+  }
+
+  #note(id: Hash, { seq }: EntryRow): void {
+    const { writs, ruled } = this.#writer.parts;
+    writs.revoked.add(id);
+    ruled.add(id, seq);
+  }
+
+  // ── what stands in another trajectory ──
+
+  /** @throws RuntimeError `not_found` for what is no revocation of what was delegated here; LedgerFault */
+  async #revokedThere(entryId: Hash): Promise<Entry<RevocationPayload>> {
+    const { parts, around, id } = this.#writer;
+    const { chain, writs } = parts;
+    const row = await around.store.resolve(entryId);
+    const entry = row?.trajectory_id === chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
+    const writ = entry && revocationArgs(entry.payload)?.writ;
+    if (writ !== undefined && writs.isBelow(writs.delegated as Hash, writ)) return entry as Entry<RevocationPayload>;
+    throw new RuntimeError('not_found', `${entryId} revokes nothing that was delegated to ${id}.`);
+  }
+
+  async #takeOverNow(there: Entry<RevocationPayload>): Promise<EntryRow | 'answered' | undefined> {
+    const writer = this.#writer;
+    const { writ, reason } = there.payload.action.args;
+    const before = await this.#entryOf(writ);
+    if (before !== undefined) return before;
+    if (this.#mustWait(writ)) return undefined;
+    const { chain, domain, writs } = writer.parts;
+    if (chain.answered !== undefined) return 'answered';
+    const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
+    const args: RevocationArgs = { writ, reason, from };
+    const delegated = writs.get(writs.delegated as Hash) as WritChain;
+    const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
+    const judged = adjudicateRevocation(asJson(args), JUDGED_THERE) as Approved;
+    const place = writer.place(maxInstant(writer.now(), there.payload.at));
+    const kept = new Kept(writer.around.saltsOf(writer.around.random));
+    const id = writId(delegated.writ);
+    const { row } = writer.enter(commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept));
+    this.#note(writ, row);
+    return writer.written({ rows: [row], blobs: [], answer: row, news: NO_NEWS });
+  }
+
+  /** Into the trajectory of each open delegation whose writ is the revoked one, or stands below it. */
+  async #carry(id: Hash, entryId: Hash): Promise<Carried[]> {
+    const carried: Carried[] = [];
+    for (const [startId, start] of [...this.#writer.parts.chain.delegated]) {
+      if (!this.#isUnder(start, id)) continue;
+      const trajectoryId = start.child_trajectory_id;
+      try {
+        await this.#insist(() => this.#carryTo(startId, start, entryId));
+        carried.push({ trajectoryId });
+      } catch (error) {
+        if (!isAssizeError(error)) throw error;
+        carried.push({ trajectoryId, error });
+      }
+    }
+    return carried;
+  }
+
+  /** True when nothing is done there any more under what is revoked; undefined when memory turned out to be behind. */
+  async #carryTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
+    const { parts, around } = this.#writer;
+    // Concluded meanwhile: nothing follows the final answer.
+    if (!parts.chain.delegated.has(startId)) return true;
+    if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
+    const child = await around.open(start.child_trajectory_id);
+    await child.takeOverRevocation(entryId);
+    return true;
+  }
+
+  #isUnder(start: DelegationPayload, id: Hash): boolean {
+    const writ = parseWrit(start.writ);
+    return writId(writ) === id || this.#writer.parts.writs.isBelow(writ.parent as Hash, id);
+  }
+}
+
+/** Writ, policy and budget were asked where it was revoked. */
+const JUDGED_THERE: Authority = {
+  admits: () => ({ ok: true, needsApproval: false }),
+  decides: () => undefined,
+  affords: () => ({ ok: true }),
+};
+
+/** The writ with that id by which a delegation was started that is open. */
+function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefined {
+  for (const { writ: given } of chain.delegated.values()) {
+    const writ = parseWrit(given);
+    if (writId(writ) !== id) continue;
+    const above = writs.get(writ.parent as Hash) as WritChain;
+    return { writ, chain: [above.writ, ...above.chain] };
+  }
+  return undefined;
+}
+
+/** A copy: what was checked stays what it is while others are waited for. */
+function checkedInput(given: RevocationInput): RevocationInput {
+  if (typeof given !== 'object' || given === null) throw badRevocation('it is an object');
+  requireForm(REVOCATION, given, 'input');
+  const input = { ...given };
+  const { writ, reason, by, principal = '' } = input;
+  if (!isGiven(writ)) throw badRevocation('name the writ to revoke');
+  if (!isGiven(by)) throw badRevocation('name the writ by which it is revoked');
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX || !reason.isWellFormed())
+    throw badRevocation(`say why, in 1 to ${REASON_MAX} characters`);
+  if (typeof principal !== 'string') throw badRevocation('a principal is a text');
+  return input;
+}
+
+function isGiven(writ: unknown): boolean {
+  return typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
+}
+
+function asJson(args: RevocationArgs): Json {
+  return args as unknown as Json;
+}
+
+function badRevocation(what: string): RuntimeError {
+  return new RuntimeError('bad_intent', `This is no revocation: ${what}.`);
+}

@@ -1,0 +1,54 @@
+import type { Domain } from '#kernel';
+import type { DomainRef } from '#ledger';
+import { RuntimeError } from './errors.ts';
+import { refOf } from './records/root-payload.ts';
+import type { Trajectory } from './trajectory.ts';
+
+/** The domain that a ledger names, among those that were given. @throws RuntimeError `domain_mismatch` */
+export function domainAmong(domains: readonly Domain[], ref: DomainRef): Domain {
+  const found = domains.find(({ hash }) => hash === ref.hash);
+  if (found !== undefined) return found;
+  const isChanged = domains.some(({ name, version }) => name === ref.name && version === ref.version);
+  const todo = isChanged
+    ? 'A domain that has changed since the trajectory was begun needs a new version, and a branch.'
+    : 'Give it (on the command line: --domain FILE).';
+  throw new RuntimeError(
+    'domain_mismatch',
+    `The trajectory is of the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${givenBeside(ref.name, domains)}. ${todo}`,
+    { evidence: { domain: ref } },
+  );
+}
+
+/** A domain that is declared alike is the same one, as it is to the ledger. @throws RuntimeError `domain_mismatch` */
+export function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void {
+  if (domain.hash === wanted?.hash) return;
+  const name = (of: Domain | null): string => `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
+  throw new RuntimeError(
+    'domain_mismatch',
+    `${id} is of ${name(domain)} and not of ${name(wanted)}; open it with its own domain, or with none to have it untyped.`,
+    { evidence: { domain: refOf(domain) } },
+  );
+}
+
+/** Domains that are listed though they have another name. */
+const LISTED_MAX = 3;
+
+/** What is given instead of a domain: of many, only those that have its name could be mistaken for it. */
+function givenBeside(name: string, domains: readonly Domain[]): string {
+  if (domains.length === 0) return 'no domain is given';
+  const namesakes = domains.filter((domain) => domain.name === name);
+  const listed = namesakes.length > 0 || domains.length > LISTED_MAX ? namesakes : domains;
+  return listed.length === 0 ? `none of the ${domains.length} given has that name` : `given are ${namedOnce(listed)}`;
+}
+
+/** Each name and version once, with the hashes of all that have it. */
+function namedOnce(domains: readonly Domain[]): string {
+  const hashes = new Map<string, string[]>();
+  for (const { name, version, hash } of domains) {
+    const named = `${name}@${version}`;
+    hashes.set(named, [...(hashes.get(named) ?? []), hash.slice(0, 12)]);
+  }
+  const told = (all: readonly string[]): string =>
+    all.length === 1 ? `${all}` : `declared in ${all.length} ways: ${all.join(' and ')}`;
+  return [...hashes].map(([named, all]) => `${named} (${told(all)})`).join(', ');
+}

@@ -1,0 +1,331 @@
+import { type Writ, writId } from '#authority';
+import { form, isAssizeError, type Json } from '#base';
+import { contentHash, parsePointer } from '#canon';
+import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
+import { type Hash, isFactStore, isHash, type PartitionName } from '#ledger';
+import type { Resolutions } from '../approve/approve.ts';
+import { verified, type WritChain } from '../authority/writs.ts';
+import { RuntimeError } from '../errors.ts';
+import type { BelievedPlace, LosingPartition } from '../memory/index.ts';
+import type { Proposals } from '../propose/propose.ts';
+import type { Gathered } from '../records/intent.ts';
+import { randomHex } from '../records/random-hex.ts';
+import type { Ruling } from '../records/ruling.ts';
+import { scrubbed } from '../writer/scrub.ts';
+import { TRIES_MAX, type Writer } from '../writer/writer.ts';
+import { type Found, findErasable, type Wanted } from './find-in-state.ts';
+
+/**
+ * What to erase, and by whose authority: places, entries, what is believed, transactions of tools, or several of them. A member that there is not, or that is
+ * undefined, is refused: one that is misspelled would be less erased than was meant.
+ */
+export interface ErasureInput {
+  /** Places of the state, as JSON pointers, with all below them. The writ must cover `erase:/place` of each. */
+  readonly at?: readonly string[];
+  /** Entries, of which everything sensitive is erased: refused proposals have no place. The writ must cover `erase:entry:ID`. */
+  readonly entries?: readonly Hash[];
+  /**
+   * What is believed: all that was said of a subject, or of one predicate of it, or what one claim says. The writ must cover
+   * `erase:memory:SPACE` of each space. A member that there is not, or that is undefined, is refused: less named would be more erased.
+   */
+  readonly beliefs?: readonly BelievedPlace[];
+  /**
+   * Transactions of tools of this trajectory, by epoch: what only the effect log has of them, such as of one that came to nothing. The writ
+   * must cover `erase:effects:EPOCH`. What they were given that a proposal names goes with that.
+   */
+  readonly transactions?: readonly number[];
+  /** Why; it stays in the ledger for good. */
+  readonly reason: string;
+  /** With the action `assize.erase`, as in a proposal. */
+  readonly writ: Hash | Writ | WritChain;
+  readonly principal?: string;
+}
+
+/**
+ * The ruling, and what still has something of what is believed, where that was asked for and the erasure is committed.
+ *
+ * `left`: trajectories that do. Of others it is erased where it was written; this one is among them where `unmarked` names an entry.
+ * `unmarked`: entries of this one that have a text of it in what they changed of the state, at places that are not sensitive or in names of
+ * members, in the order in which they were written. Nothing erases those.
+ * `open`: epochs of transactions of tools that have not ended. What they were given and have answered, as far as no entry names it, may be
+ * needed yet, and stays until they have; then it is to be erased again. Not there where there is none.
+ */
+export type ErasureRuling = Ruling & {
+  readonly left?: readonly string[];
+  readonly unmarked?: readonly Hash[];
+  readonly open?: readonly number[];
+};
+
+const REASON_MAX = 4_096;
+const PLACES_MAX = 1_000;
+const NAME_MAX = 512;
+/** Values, answers and texts of the effect log that one entry erases; the next one goes on. */
+const VALUES_MAX = 2_000;
+
+/** Erases what is sensitive: a proposal of the built-in action, whose arguments name what the trajectory has of it. */
+export class Erasures {
+  readonly #writer: Writer;
+  readonly #proposals: Proposals;
+  readonly #resolutions: Resolutions;
+
+  constructor(writer: Writer, proposals: Proposals, resolutions: Resolutions) {
+    this.#writer = writer;
+    this.#proposals = proposals;
+    this.#resolutions = resolutions;
+  }
+
+  async erase(given: ErasureInput): Promise<ErasureRuling> {
+    const wanted = wantedBy(given);
+    // What was checked stays what it is while the ledger is searched.
+    const input = { ...given };
+    const writer = this.#writer;
+    // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
+    const ruling = await writer.alone(async () => {
+      let losing: readonly PartitionName[] = [];
+      let rest: Found | undefined;
+      // By what is erased with the first entry of several nobody finds them any more.
+      const unmarked = new Set<Hash>();
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        // Whoever says things of the same in other trajectories would be faster each time.
+        const letGo = await writer.around.beliefs?.hold(losing);
+        try {
+          if (writer.stale) await writer.ready();
+          await this.#resolutions.expireDue();
+          await writer.settled();
+          if (writer.stale) continue;
+          const found: Found = rest ?? (await this.#find(wanted));
+          rest = undefined;
+          losing = found.losing.map(({ name }) => name);
+          for (const id of found.unmarked) unmarked.add(id);
+          if (writer.stale) continue;
+          if (found.length !== writer.parts.chain.seq) {
+            // Somebody else was faster, or something that is no proposal was written here.
+            await writer.isBehind();
+            continue;
+          }
+          await checkFound(wanted, found, writer.parts.domain);
+          const { part, after } = divided(found);
+          const gathered = this.#gather(input, wanted, { ...found, ...part });
+          const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
+          if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
+          if (ruling?.ruling === 'committed' && after !== undefined) {
+            // To go through all of it again for each of many entries would take as long as the square of them.
+            rest = await this.#asLeft(after);
+            tries = -1;
+          } else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
+        } finally {
+          letGo?.();
+        }
+      }
+      throw await writer.lost();
+    });
+    // Once for all entries that it took, and also where a later one of them was refused.
+    await scrubbed(this.#writer.around.store);
+    return ruling;
+  }
+
+  /** From the commit on nobody writes down again what it took; what was written before is there. */
+  async #told(
+    ruling: Ruling,
+    { beliefs }: Wanted,
+    { leftByNow, open }: Found,
+    unmarked: readonly Hash[],
+  ): Promise<ErasureRuling> {
+    if (ruling.ruling !== 'committed') return ruling;
+    const told = open.length === 0 ? ruling : { ...ruling, open };
+    if (beliefs.length === 0) return told;
+    const others = await leftByNow();
+    return { ...told, left: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
+  }
+
+  #find(wanted: Wanted): Promise<Found> {
+    const { around, id, parts } = this.#writer;
+    return findErasable(around.store, around.replayer, id, wanted, parts.domain);
+  }
+
+  /**
+   * What is still to be erased when an entry has erased a part of it; undefined where somebody else has changed one of its partitions since it
+   * was searched for, and it has to be searched for again. That nobody has written in the trajectory is seen by its length.
+   */
+  async #asLeft(found: Found): Promise<Found | undefined> {
+    const { store } = this.#writer.around;
+    if (!isFactStore(store)) return found;
+    const losing: LosingPartition[] = [];
+    for (const before of found.losing) {
+      const state = await store.partition(before.name);
+      // Its names were erased: nobody can say anything of it any more.
+      if (state === undefined) continue;
+      if (state.version !== before.state.version + 1) return undefined;
+      losing.push({ ...before, state });
+    }
+    return { ...found, losing };
+  }
+
+  #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
+    const { parts, around, id } = this.#writer;
+    const writ = parts.writs.present(input.writ);
+    verified(around.verifier, writ, parts.writs.delegated);
+    const { answers, logged, values } = found;
+    const { at, entries, transactions } = wanted;
+    const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
+    const answered = answers.length === 0 ? {} : { answers };
+    const named = logged.length === 0 ? {} : { logged };
+    const asked = transactions.length === 0 ? {} : { transactions };
+    const { reason } = input;
+    const args = { ...answered, at, ...beliefs, entries, ...named, reason, ...asked, values } as unknown as Json;
+    const nonce = randomHex(around.random, 16);
+    const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
+    return {
+      proposalId: contentHash({ ...intent, nonce, trajectory: id, writ: writId(writ.writ) }),
+      keyHash: undefined,
+      intent,
+      observed: [],
+      observations: [],
+      blobs: [],
+      writ,
+      principal: input.principal ?? writ.writ.subject,
+    };
+  }
+}
+
+type Part = Pick<Found, 'answers' | 'logged' | 'values'>;
+
+/** What one entry erases, and what the next one does, which comes after it. They are in an order in which each finds what is left. */
+function divided(found: Found): { readonly part: Part; readonly after?: Found } {
+  let room = VALUES_MAX;
+  const take = <T>(all: readonly T[]): [readonly T[], readonly T[]] => {
+    const [now, later] = [all.slice(0, room), all.slice(room)];
+    room -= now.length;
+    return [now, later];
+  };
+  const [answers, answersLeft] = take(found.answers);
+  const [logged, loggedLeft] = take(found.logged);
+  const [values, valuesLeft] = take(found.values);
+  const part = { answers, logged, values };
+  if (answersLeft.length + loggedLeft.length + valuesLeft.length === 0) return { part };
+  const left = { answers: answersLeft, logged: loggedLeft, values: valuesLeft };
+  return { part, after: { ...found, ...left, length: found.length + 1 } };
+}
+
+const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
+
+const NO_REASON = `say why, as its reason, in 1 to ${REASON_MAX} characters`;
+
+function wantedBy(input: ErasureInput): Wanted {
+  const unfit = ERASURE_INPUT(input);
+  if (unfit?.at === '.reason') throw badErasure(NO_REASON);
+  if (unfit?.at === '') throw badErasure('it is an object');
+  if (unfit !== undefined) throw badErasure(`it has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
+  const { at = [], entries = [], beliefs = [], transactions = [], reason, principal = '', writ } = input;
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX) throw badErasure(NO_REASON);
+  if (typeof principal !== 'string') throw badErasure('a principal is a text');
+  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('name a writ');
+  const lists = [at, entries, beliefs, transactions];
+  const named = lists.every(Array.isArray) ? lists.flat().length : 0;
+  if (named === 0) throw badErasure('name places, entries, what is believed, or transactions of tools');
+  if (named > PLACES_MAX)
+    throw badErasure(`name at most ${PLACES_MAX} places, entries, beliefs and transactions at once`);
+  const odd = at.findIndex((place) => !isPlace(place));
+  if (odd !== -1) throw badErasure(`${quoted(at[odd])} is no JSON pointer to a place in the state`);
+  const unknown = entries.findIndex((id) => !isHash(id));
+  if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is no id of an entry`);
+  if (!transactions.every((epoch) => Number.isSafeInteger(epoch) && epoch > 0))
+    throw badErasure('a transaction of tools is named by its epoch, a number from 1');
+  const places = new Map(beliefs.map(believedPlace).map((place) => [JSON.stringify(place), place]));
+  return {
+    at: [...new Set(at)],
+    entries: [...new Set(entries)],
+    beliefs: [...places.values()],
+    transactions: [...new Set(transactions)],
+  };
+}
+
+const BELIEVED_PLACE = form.only(['space', 'subject', 'predicate', 'claim']);
+
+/** What it says is not repeated: names stand in no error, but those of members. */
+function believedPlace(given: unknown): BelievedPlace {
+  const unfit = BELIEVED_PLACE(given);
+  if (unfit?.at === '') throw badErasure('what is believed is named by space and subject');
+  if (unfit !== undefined)
+    throw badErasure(`what is believed has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
+  const { space, subject, predicate, claim } = given as Partial<BelievedPlace>;
+  if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
+    throw badErasure(
+      `what is believed has a space, a subject and perhaps a predicate, of 1 to ${NAME_MAX} characters in Unicode's composed form`,
+    );
+  if (claim !== undefined && !isHash(claim))
+    throw badErasure('a claim is named by its id, of 64 lower-case hex digits');
+  return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+}
+
+function isName(name: unknown): name is string {
+  return (
+    typeof name === 'string' &&
+    name !== '' &&
+    name.length <= NAME_MAX &&
+    name.isWellFormed() &&
+    !name.includes('\0') &&
+    name === name.normalize('NFC')
+  );
+}
+
+function quoted(given: unknown): string {
+  return typeof given === 'string' ? JSON.stringify(given) : `a thing of the type ${typeof given}`;
+}
+
+function isPlace(pointer: unknown): boolean {
+  if (typeof pointer !== 'string' || pointer === '') return false;
+  try {
+    return parsePointer(pointer).length > 0;
+  } catch (error) {
+    if (isAssizeError(error)) return false;
+    throw error;
+  }
+}
+
+async function checkFound({ at, entries, beliefs, transactions }: Wanted, found: Found, domain: Domain): Promise<void> {
+  for (const place of at) {
+    const above = sensitiveAbove(domain, place);
+    if (above !== undefined)
+      throw badErasure(
+        `${place} is a part of the sensitive value at ${above}, which is erased as a whole or not at all`,
+      );
+  }
+  const missing = entries.find((id) => !found.entries.has(id));
+  if (missing !== undefined)
+    throw new RuntimeError('not_found', `This trajectory has no entry ${missing}; erase it where it stands.`);
+  const elsewhere = transactions.find((epoch) => !found.transactions.has(epoch));
+  if (elsewhere !== undefined)
+    throw new RuntimeError(
+      'not_found',
+      `The effect log of this store has no transaction ${elsewhere} of this trajectory; erase it where it was made.`,
+    );
+  const [unknown] = found.unknown;
+  if (unknown !== undefined)
+    throw new RuntimeError('not_found', `Nobody has made the claim ${unknown.claim} of that subject there.`);
+  if (found.values.length + found.answers.length + found.logged.length > 0) return;
+  const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
+  const where = [...at, ...entries, ...spaces, ...transactions.map((epoch) => `transaction ${epoch}`)].join(', ');
+  const left = await found.leftByNow();
+  const others = left.length === 0 ? '' : ` Other trajectories have something of it: ${left.join(', ')}.`;
+  const own =
+    found.unmarked.length === 0
+      ? ''
+      : ` The state has texts of it that are not sensitive, by ${found.unmarked.join(', ')}.`;
+  const { open, unmarked, erasedBy } = found;
+  const yet =
+    open.length === 0
+      ? ''
+      : ` Transactions of tools that have not ended have something of it, which can be erased when they have: ${open.join(', ')}.`;
+  const nothing =
+    erasedBy.length > 0
+      ? `All that could be erased at ${where} in this trajectory was erased before, by ${erasedBy.join(', ')}.`
+      : `There is nothing to erase at ${where} in this trajectory: it was never there, or it was erased before. What can be erased are values that the domain marks sensitive, what is believed, and what tools were given and have answered.`;
+  throw new RuntimeError('nothing_to_erase', `${nothing}${others}${own}${yet}`, {
+    evidence: { left, unmarked, ...(open.length > 0 && { open }) },
+  });
+}
+
+function badErasure(what: string): RuntimeError {
+  return new RuntimeError('bad_intent', `This is no erasure: ${what}.`);
+}

@@ -1,0 +1,551 @@
+import { isAssizeError, type Json } from '#base';
+import { parseCanonical, WORLD_LIMITS } from '#canon';
+import { type ActionSpec, BELIEVE_ACTION, type Domain, type Saying, sayingsOf } from '#kernel';
+import {
+  type BeliefChange,
+  type BeliefRow,
+  type Delta,
+  type Entry,
+  type EntryRow,
+  type ErasedBeliefs,
+  type FactVersion,
+  type Hash,
+  isBlobRef,
+  isFactStore,
+  isHash,
+  LedgerFault,
+  type LedgerStore,
+  type Observation,
+  type PartitionName,
+  type Payload,
+  type Replayer,
+  type RoleRef,
+  readRow,
+  type Stored,
+} from '#ledger';
+import { everyWordOf, objectKey, wordsOf } from '#memory';
+import type { OracleStore } from '#oracle';
+import { isErasedRow } from '../memory/plan/erased-row.ts';
+import type { AskedQuestion } from '../memory/plan/questions.ts';
+import { factPages } from '../memory/visible/fact-pages.ts';
+import type { Line } from '../memory/visible/visibility.ts';
+import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
+import { leavesOf, type Writes, WrittenSearch } from './find-in-patches.ts';
+
+/** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
+export interface BelievedPlace {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate?: string;
+  readonly claim?: string;
+}
+
+/**
+ * In which order values are erased where one entry does not hold them all: what others are recognised by goes last, so that who goes on
+ * finds the rest.
+ */
+const RANK = { beside: 0, args: 1, objects: 2, names: 3 } as const;
+
+/** A value that is to be erased, and the first entry that refers to it. */
+export interface Sought {
+  readonly seq: number;
+  readonly rank: number;
+}
+
+type At = Pick<Entry, 'trajectory_id' | 'seq'>;
+
+const PAGE = 1_000;
+
+/** What is known of one place that is looked for. */
+interface Known extends BelievedPlace {
+  /** By the hash of their names. */
+  readonly partitions: Map<Hash, PartitionName>;
+  /** Versions of facts, as recalls name them. */
+  readonly rows: Set<string>;
+  /** What the claim says, as `objectKey` has it. */
+  readonly texts: Set<string>;
+  /** All that were made of it. */
+  readonly claims: Set<string>;
+  hasClaim: boolean;
+}
+
+/**
+ * Looks for what a trajectory has of places of a memory. First every entry is shown to `learn`, then `learnOfAll` asks the store, then
+ * every entry is shown to `take`.
+ */
+export class BelievedSearch {
+  readonly #places: readonly Known[];
+  readonly #domain: Domain;
+  readonly #store: LedgerStore;
+  readonly #replayer: Replayer;
+  readonly #names: Map<Hash, PartitionName | undefined> = new Map();
+  readonly #chosen: Map<Hash, Sought> = new Map();
+  readonly #written: WrittenSearch;
+  /** Names of partitions that are to be erased, with the first entry that refers to them. */
+  readonly #named: Map<Hash, number> = new Map();
+  /** Effects of proposals that say something of a place: later entries tell what came of them. */
+  readonly #effects: Set<Hash> = new Set();
+  /** Keys of what proposals that say something of a place have observed in the oracle log, and of votes about it. */
+  readonly answers: Set<Hash> = new Set();
+  /** Whose memory it is, where that is a branch. */
+  #branch: string | undefined;
+  /** Rows of the places, of all trajectories and branches: those of this one are chosen, or erased before. */
+  #rows: FactVersion[] = [];
+  /** Texts that a branch has of its source: they are erased there. */
+  #inherited: ReadonlySet<Hash> = new Set();
+  /** Names of the partitions of those rows, in whichever memory: who has changed one of them has said something of the places. */
+  #changeable: ReadonlySet<Hash> = new Set();
+
+  constructor(
+    places: readonly BelievedPlace[],
+    domain: Domain,
+    { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
+  ) {
+    this.#places = places.map((place) => ({
+      ...place,
+      partitions: new Map(),
+      rows: new Set(),
+      texts: new Set(),
+      claims: new Set(),
+      hasClaim: place.claim === undefined,
+    }));
+    this.#domain = domain;
+    this.#store = store;
+    this.#replayer = replayer;
+    this.#written = new WrittenSearch(replayer);
+  }
+
+  /** Which partitions are meant, and what claims say. @throws LedgerFault */
+  async learn(at: At, payload: Payload): Promise<void> {
+    if (payload.kind !== 'commit') return;
+    for (const { partition, insert, system_time } of payload.delta.beliefs) {
+      const name = await this.#nameOf(at, partition);
+      for (const place of this.#places) {
+        if (name === undefined || !isOf(place, name)) continue;
+        place.partitions.set(partition.$blob, name);
+        for (const row of insert) {
+          place.rows.add(keyOf({ ...row, system_time_start: system_time }));
+          place.claims.add(row.lineage);
+          if (place.claim !== row.lineage) continue;
+          place.hasClaim = true;
+          const text = row.row_kind === 'current' ? await this.#read(at, row.object) : undefined;
+          if (typeof text === 'string') place.texts.add(objectKey(text));
+        }
+      }
+    }
+  }
+
+  /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. `line`: what this one sees. */
+  async learnOfAll([{ branch: own }, ...sources]: Line): Promise<void> {
+    const store = this.#store;
+    if (!isFactStore(store)) return;
+    this.#branch = own;
+    const memories = [{}, ...(await store.branches())] as readonly Partial<PartitionName>[];
+    const rows: FactVersion[] = [];
+    for (const [place, { branch }] of this.#places.flatMap((each) =>
+      memories.filter(({ space = each.space }) => space === each.space).map((memory) => [each, memory] as const),
+    )) {
+      const { space, subject, predicate } = place;
+      const query = {
+        space,
+        ...(branch !== undefined && { branch }),
+        subject,
+        ...(predicate !== undefined && { predicate }),
+        kind: 'all',
+      } as const;
+      for await (const page of factPages(store, query))
+        for (const row of page) {
+          place.rows.add(keyOf(row));
+          place.claims.add(row.lineage);
+          if (row.lineage === place.claim) place.hasClaim = true;
+          if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
+            place.texts.add(objectKey(row.object));
+          const isMeant = place.claim === undefined || row.lineage === place.claim || row.object.includes(place.claim);
+          if (isMeant) rows.push(row);
+        }
+    }
+    this.#rows = rows;
+    const above = new Set(sources.map(({ branch }) => branch));
+    const ofSources = rows.filter(
+      ({ branch, object, content }) => above.has(branch) && !isErasedRow({ object, content }),
+    );
+    this.#inherited = new Set(ofSources.map(({ content }) => content.hash));
+    const changeable = new Set<Hash>();
+    for (const name of new Map(rows.map((row) => [partitionOf(row), row])).values()) {
+      const { space, subject, predicate, branch } = name;
+      const partition = await store.partition({ space, subject, predicate, ...(branch !== undefined && { branch }) });
+      if (partition !== undefined) changeable.add(partition.names.hash);
+    }
+    this.#changeable = changeable;
+  }
+
+  /** The places whose claim nobody has made. */
+  get unknown(): readonly BelievedPlace[] {
+    return this.#places.filter(({ hasClaim }) => !hasClaim);
+  }
+
+  /**
+   * Chooses what an entry has of the places, and what it writes into the state from that. Gives whether it says something of them.
+   *
+   * @throws LedgerFault
+   */
+  async take(at: At, payload: Payload, writes: Writes): Promise<boolean> {
+    const { seq } = at;
+    if (payload.kind === 'commit') for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
+    const asked = askedIn(payload);
+    if (asked === undefined) return false;
+    const { action, observations, questions, effects } = asked;
+    const isMeant = await this.#isMeant(at, payload, asked);
+    if (writes.patches.length > 0) {
+      if (isMeant) await this.#written.takeSaid(at, writes, await this.#textsOf(at, asked));
+      else await this.#written.takeAfter(at, writes);
+    }
+    if (isMeant) {
+      this.#choose([action.args], seq, RANK.args);
+      this.#choose(
+        observations.map(({ value }) => value),
+        seq,
+        RANK.beside,
+      );
+      for (const key of answersNamedBy(payload)) this.answers.add(key);
+    }
+    if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
+    for (const { id, effect } of effects) {
+      if (isMeant) this.#effects.add(id);
+      if (this.#effects.has(id)) this.#choose([effect], seq, RANK.beside);
+    }
+    for (const { name, value } of observations)
+      if (this.#effects.has(name) || (await this.#isRecalled(at, value))) this.#choose([value], seq, RANK.beside);
+    return isMeant;
+  }
+
+  /** Whether a text of it has a name of the places, or what the claim says. */
+  isSomewhereIn(json: Json): boolean {
+    return this.#places.some((place) => isSomewhereIn(place, json));
+  }
+
+  /**
+   * Chooses what of the oracle log says something of the places, whoever has asked: of what judges voted in their spaces, and of what was
+   * answered in the trajectory. What it is an answer to is not known, so it is what has the names or texts of a place in it; a vote is for
+   * a claim, and says nothing of what that says; neither does when claims were said.
+   */
+  async takeAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
+    const isMeant = (answer: Json): boolean => this.isSomewhereIn(answer);
+    for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant)) this.answers.add(key);
+    for (const space of new Set(this.#places.map((place) => place.space))) {
+      const there = this.#places.filter((place) => place.space === space);
+      const isOfClaim = (answer: Json): boolean =>
+        leavesOf(answer).some((leaf) =>
+          there.some(({ claim, claims }) => claim === undefined && claims.has(String(leaf))),
+        );
+      const isOfSpace = (answer: Json): boolean =>
+        isOfClaim(answer) || there.some((place) => isSomewhereIn(place, answer));
+      for (const key of await answersWithin(log, { kind: 'memory', space }, isOfSpace)) this.answers.add(key);
+    }
+  }
+
+  /** What was chosen, by hash. Names are not among them where another trajectory still has something that is said of them. */
+  get sought(): ReadonlyMap<Hash, Sought> {
+    const names = [...this.#named].filter(([hash]) => {
+      const name = this.#names.get(hash)!;
+      return !this.#left.some((row) => isOf(name, row) && row.branch === name.branch);
+    });
+    // What was written later is known by what it took over, which goes after it.
+    const written = this.#written.chosen.map(([hash, seq]) => [hash, { seq, rank: -seq }] as const);
+    const named = names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const);
+    return new Map([...written, ...this.#chosen, ...named]);
+  }
+
+  /** Entries that have a text of the places in what they changed of the state, where that can't be erased. */
+  get unmarked(): readonly Hash[] {
+    return [...this.#written.unmarked];
+  }
+
+  /** The places, as the erasure has them. */
+  get partitions(): readonly ErasedBeliefs[] {
+    return this.#places.map(({ space, partitions, claim }) => ({
+      space,
+      partitions: [...partitions.keys()].sort(),
+      ...(claim !== undefined && { claim }),
+    }));
+  }
+
+  /** Other trajectories that still have texts of the places as facts, or names of what only they can erase, in code-unit order. */
+  async trajectoriesLeft(): Promise<readonly string[]> {
+    const first = new Map<Hash, number>();
+    for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
+    // What a branch only goes on saying is erased where it was said.
+    const said = this.#left.filter(
+      ({ branch, content, seq }) => branch === undefined || seq === first.get(content.hash),
+    );
+    const entries = new Set(said.map(({ entry_id }) => entry_id));
+    const rows = await Promise.all([...entries].map((id) => this.#store.resolve(id)));
+    const saying = rows.flatMap((row) => (row === undefined ? [] : [row.trajectory_id]));
+    return [...new Set([...saying, ...this.#branchesNaming])].sort();
+  }
+
+  /** Branches with a partition of the places of which nothing but its names is left: they go with an erasure there. */
+  get #branchesNaming(): readonly string[] {
+    const places = this.#places.filter(({ claim }) => claim === undefined);
+    const left = new Set(this.#left.map(partitionOf));
+    return this.#rows.flatMap((row) =>
+      row.branch !== undefined &&
+      row.branch !== this.#branch &&
+      !left.has(partitionOf(row)) &&
+      places.some((place) => isOf(place, row))
+        ? [row.branch]
+        : [],
+    );
+  }
+
+  /**
+   * Other trajectories that have a text of the places in no fact of their own: who is asked, or was, about their claims is quoted them; and who has
+   * said what others had said before, or has taken it back, has said so. So is one that can't be read, for nobody can tell. Goes through
+   * all entries of the store.
+   */
+  async trajectoriesTelling(trajectoryId: string): Promise<readonly string[]> {
+    const telling: string[] = [];
+    for (const { trajectory_id: id } of await this.#store.trajectories())
+      if (id !== trajectoryId && (await this.#isToldIn(id))) telling.push(id);
+    return telling;
+  }
+
+  async #isToldIn(trajectoryId: string): Promise<boolean> {
+    try {
+      for (let from = 0; ; from += PAGE) {
+        const rows = await this.#store.entries(trajectoryId, { from, limit: PAGE });
+        for (const row of rows) if (await this.#isToldBy(row)) return true;
+        if (rows.length < PAGE) return false;
+      }
+    } catch (error) {
+      if (error instanceof LedgerFault) return true;
+      throw error;
+    }
+  }
+
+  /** Of most entries the text says that they do not. */
+  async #isToldBy(row: EntryRow): Promise<boolean> {
+    const { kind } = row;
+    if (kind !== 'pending_approval' && !(kind === 'commit' && this.#mayChange(row))) return false;
+    const { payload } = readRow(row);
+    const asked = askedIn(payload);
+    if (asked === undefined) return false;
+    if (kind === 'pending_approval') return this.#isAsked(row, asked.questions);
+    const { args } = asked.action;
+    return isSalted(args) && (await this.#isMeant(row, payload, asked)) && (await this.#read(row, args)) !== undefined;
+  }
+
+  #mayChange({ payload }: EntryRow): boolean {
+    for (const [, hash] of payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g))
+      if (this.#changeable.has(hash as Hash)) return true;
+    return false;
+  }
+
+  get #left(): readonly FactVersion[] {
+    return this.#rows.filter((row) => !isErasedRow(row) && !this.#chosen.has(row.content.hash));
+  }
+
+  async #takeChange(at: At, { partition, insert }: BeliefChange): Promise<void> {
+    for (const { claim, partitions } of this.#places) {
+      if (!partitions.has(partition.$blob)) continue;
+      if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
+      for (const row of insert) {
+        const isOwn = !this.#inherited.has(row.object.$blob);
+        if (!isOwn || (claim !== undefined && !(await this.#holds(at, row, claim)))) continue;
+        this.#choose([row.object], at.seq, RANK.objects);
+        if (row.row_kind === 'audit') await this.#takeVote(at, row);
+      }
+    }
+  }
+
+  /** What a judge was asked, where one chose. */
+  async #takeVote(at: At, { object }: BeliefRow): Promise<void> {
+    const witness = await this.#read(at, object);
+    const key = typeof witness === 'string' ? judgeNamedIn(witness) : undefined;
+    if (key !== undefined) this.answers.add(key);
+  }
+
+  /** Whether a row says what the claim says: its own, or as a witness of what it contradicted. */
+  async #holds(at: At, { lineage, row_kind, object }: BeliefRow, claim: string): Promise<boolean> {
+    if (lineage === claim) return true;
+    if (row_kind === 'current') return false;
+    const witness = await this.#read(at, object);
+    return typeof witness === 'string' && witness.includes(claim);
+  }
+
+  /** Whether a proposal says something of a place. */
+  async #isMeant(at: At, payload: Payload, { action }: Asked): Promise<boolean> {
+    const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
+    const isChanged = ({ claim, partitions }: Known): boolean =>
+      claim === undefined && changed.some(({ partition }) => partitions.has(partition.$blob));
+    if (this.#places.some(isChanged)) return true;
+    const args = await this.#read(at, action.args);
+    if (args === undefined) return false;
+    const said = saidBy(this.#domain, action, args);
+    return this.#places.some((place) =>
+      said === undefined ? isSomewhereIn(place, args) : said.some((saying) => isSaidOf(place, saying)),
+    );
+  }
+
+  /** What a proposal that is meant says of the places: whose it is, and what is said. */
+  async #textsOf(at: At, { action }: Asked): Promise<readonly string[]> {
+    const args = await this.#read(at, action.args);
+    const said = args === undefined ? [] : (saidBy(this.#domain, action, args) ?? []);
+    return this.#places.flatMap((place) => {
+      if (place.claim !== undefined) return [...place.texts];
+      return [
+        place.subject,
+        ...said.filter((one) => isOf(place, one)).flatMap(({ object = '', was = '' }) => [object, was]),
+      ];
+    });
+  }
+
+  /** Whether somebody is asked to choose between claims of a place. */
+  async #isAsked(at: At, questions: Stored | undefined): Promise<boolean> {
+    const asked = questions && (await this.#read(at, questions));
+    return Array.isArray(asked) && this.#places.some((place) => isAskedOf(place, asked as never));
+  }
+
+  /** Whether an observation is a recall that asked for a place, or that its rows came back to. */
+  async #isRecalled(at: At, stored: Stored | undefined): Promise<boolean> {
+    if (!isSalted(stored)) return false;
+    const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
+    const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
+    // All of them: a name may have only words that stand everywhere, which a search leaves out beside others.
+    const words = everyWordOf(typeof text === 'string' ? text : '');
+    const says = (said: string): boolean => {
+      const all = wordsOf(said);
+      return all.length > 0 && all.every((word) => words.has(word));
+    };
+    return this.#places.some((place) => {
+      if (space !== place.space) return false;
+      // It names versions; of what a claim says it says only what was looked for.
+      if (place.claim !== undefined) return [...place.texts].some(says);
+      const isAsked =
+        subject === place.subject &&
+        (predicate === undefined || place.predicate === undefined || predicate === place.predicate);
+      return (
+        isAsked ||
+        says(place.subject) ||
+        (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
+      );
+    });
+  }
+
+  #choose(stored: readonly (Stored | undefined)[], seq: number, rank: number): void {
+    for (const one of stored) {
+      if (!isSalted(one)) continue;
+      const before = this.#chosen.get(one.$blob);
+      // One text may be two things: it goes as late as the last of them.
+      if (before === undefined || before.rank < rank) this.#chosen.set(one.$blob, { seq: before?.seq ?? seq, rank });
+    }
+  }
+
+  async #nameOf(at: At, reference: BeliefChange['partition']): Promise<PartitionName | undefined> {
+    const { $blob: hash } = reference;
+    if (!this.#names.has(hash)) this.#names.set(hash, (await this.#read(at, reference)) as unknown as PartitionName);
+    return this.#names.get(hash);
+  }
+
+  /** Undefined where it was erased. */
+  async #read(at: At, stored: Stored): Promise<Json | undefined> {
+    const held = await this.#replayer.values.held(at, stored);
+    return 'value' in held ? held.value : undefined;
+  }
+}
+
+/** A proposal, as an entry has it. */
+interface Asked {
+  readonly action: { readonly name: string; readonly role: RoleRef; readonly args: Stored };
+  readonly observations: readonly Observation[];
+  readonly questions?: Stored | undefined;
+  readonly effects: Delta['effects'];
+}
+
+function askedIn(payload: Payload): Asked | undefined {
+  switch (payload.kind) {
+    case 'commit':
+      return { ...payload, effects: payload.delta.effects };
+    case 'pending_approval':
+      return { ...payload.proposal, effects: payload.proposal.delta.effects };
+    case 'rejection': {
+      const { action: name, role, args, observations } = payload.intent;
+      return { action: { name, role, args }, observations, effects: [] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Named = Partial<PartitionName> & { readonly object?: string; readonly was?: string };
+
+/** What a proposal says is believed; undefined where nobody can tell any more, or never could. */
+function saidBy(domain: Domain, { name, role }: Asked['action'], args: Json): readonly Named[] | undefined {
+  if (name === BELIEVE_ACTION) {
+    const { sayings } = (args ?? {}) as { readonly sayings?: Json };
+    return Array.isArray(sayings) && sayings.every(isNamed) ? (sayings as unknown as Named[]) : undefined;
+  }
+  const action = (domain.actions as Record<string, ActionSpec | undefined>)[name];
+  if (action === undefined) return undefined;
+  const said = sayingsOf(domain.memory, action, args, { role: role.params });
+  return 'sayings' in said ? (said.sayings as readonly Saying[]) : undefined;
+}
+
+function isNamed(saying: Json): boolean {
+  const { space, subject, predicate } = (saying ?? {}) as Record<string, Json>;
+  return [space, subject, predicate].every((name) => typeof name === 'string');
+}
+
+function partitionOf({ space, subject, predicate, branch = '' }: PartitionName): string {
+  return JSON.stringify([branch, space, subject, predicate]);
+}
+
+function isOf({ space, subject, predicate }: BelievedPlace, name: Named): boolean {
+  return name.space === space && name.subject === subject && (predicate === undefined || name.predicate === predicate);
+}
+
+function isSaidOf(place: Known, saying: Named): boolean {
+  if (!isOf(place, saying)) return false;
+  return (
+    place.claim === undefined ||
+    [saying.object, saying.was].some((text) => text !== undefined && place.texts.has(objectKey(text)))
+  );
+}
+
+function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
+  return questions.some(
+    (question) =>
+      isOf(place, question) &&
+      (place.claim === undefined || question.members.some(({ claim }) => claim === place.claim)),
+  );
+}
+
+/** Whether a text of arguments of whatever form has the subject in it, or what the claim says. */
+function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
+  const wanted = claim === undefined ? [subject] : [...texts];
+  const has = (text: string): boolean => wanted.some((one) => objectKey(text).includes(one));
+  return leavesOf(json).some((leaf) => typeof leaf === 'string' && has(leaf));
+}
+
+/** The key of the vote by which a judge chose. */
+function judgeNamedIn(witness: string): Hash | undefined {
+  try {
+    const { judge } = (parseCanonical(witness, WORLD_LIMITS) ?? {}) as { readonly judge?: Json };
+    return isHash(judge) ? judge : undefined;
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
+}
+
+function keyOf({ fact_id, system_time_start }: Pick<FactVersion, 'fact_id' | 'system_time_start'>): string {
+  return `${system_time_start} ${fact_id}`;
+}
+
+function isKey(row: Json): row is [string, string] {
+  return Array.isArray(row) && row.length === 2;
+}
+
+function isSalted(stored: Stored | undefined): stored is Stored & { readonly $blob: Hash } {
+  return isBlobRef(stored) && stored.salted === true;
+}

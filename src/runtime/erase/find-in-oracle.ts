@@ -1,0 +1,84 @@
+import { isAssizeError, type Json } from '#base';
+import { parseCanonical } from '#canon';
+import type { Hash, LedgerStore, Observation, Payload } from '#ledger';
+import { ORACLE_LIMITS, type OracleStore, recordedUnder, turnKey, turnNamedBy, withinOf } from '#oracle';
+
+type OracleLog = Pick<OracleStore, 'oracleGet' | 'oracleWithin'>;
+
+const PAGE = 1_000;
+
+/** Whether a store has an oracle log beside its entries: another one is not erased with them. */
+export function isOracleLog(store: LedgerStore): store is LedgerStore & OracleLog {
+  return typeof (store as Partial<OracleLog>).oracleGet === 'function';
+}
+
+/**
+ * Keys of the answers that a proposal observed. That of the turn in which an agent made it is not among them: it has hashes and names,
+ * and without it no later turn of the run could be taken.
+ */
+export function answersNamedBy(payload: Payload): readonly Hash[] {
+  return observationsOf(payload).flatMap((observation) => {
+    const { oracle_key: key } = observation;
+    return key === undefined || turnNamedBy(payload.trajectory_id, observation) !== undefined ? [] : [key];
+  });
+}
+
+/**
+ * Keys of what was answered in a memory space or a trajectory, attempts too, where it is something of this sort. Turns of a run are not
+ * among them.
+ */
+export async function answersWithin(
+  log: OracleLog,
+  scope: Parameters<typeof withinOf>[0],
+  isMeant: (answer: Json) => boolean,
+): Promise<readonly Hash[]> {
+  const found: Hash[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const rows =
+      (await log.oracleWithin?.(withinOf(scope), { limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
+    for (const { key, answer } of rows) if (isMeant(readAnswer(answer))) found.push(key);
+    after = rows.at(-1)?.key;
+    if (rows.length < PAGE) break;
+  }
+  if (found.length === 0 || scope.kind === 'memory') return found;
+  const turns = await turnsOf(log, scope.trajectory);
+  return found.filter((key) => !turns.has(key));
+}
+
+async function turnsOf(log: OracleLog, trajectoryId: string): Promise<ReadonlySet<Hash>> {
+  const turns = new Set<Hash>();
+  for (let key = turnKey(trajectoryId, 0); await log.oracleGet(key); key = turnKey(trajectoryId, turns.size))
+    turns.add(key);
+  return turns;
+}
+
+/** What is damaged is a text as well. */
+function readAnswer(text: string): Json {
+  try {
+    return parseCanonical(text, ORACLE_LIMITS);
+  } catch (error) {
+    if (isAssizeError(error)) return text;
+    throw error;
+  }
+}
+
+/** All that the log has under these keys, attempts too, and that was not erased before. */
+export async function answersThere(log: OracleLog, keys: Iterable<Hash>): Promise<readonly Hash[]> {
+  const there: Hash[] = [];
+  for (const key of keys) there.push(...(await recordedUnder(log, key)));
+  return there;
+}
+
+function observationsOf(payload: Payload): readonly Observation[] {
+  switch (payload.kind) {
+    case 'commit':
+      return payload.observations;
+    case 'pending_approval':
+      return payload.proposal.observations;
+    case 'rejection':
+      return payload.intent.observations;
+    default:
+      return [];
+  }
+}

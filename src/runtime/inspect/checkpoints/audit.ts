@@ -1,0 +1,90 @@
+import { form, isAssizeError, requireForm } from '#base';
+import { askNodes, type LogStore, type Standing, standingOf } from '#ledger';
+import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } from '#merkle';
+import { readCheckpoint } from './checkpoint.ts';
+import { rootOfEntries } from './entries-root.ts';
+
+/** What an auditor learns of two checkpoints and the store that they are of. */
+export interface AuditReport {
+  readonly older: Checkpoint;
+  readonly newer: Checkpoint;
+  /** The newer one goes on from the older: nothing was changed, taken out or put in between. */
+  readonly consistent: boolean;
+  /** How the store stands to the newer one. */
+  readonly store: 'at' | 'ahead' | 'behind' | 'apart';
+  /** Of the proof that was verified. */
+  readonly proof: readonly Uint8Array[];
+  /** What is wrong, for people. */
+  readonly findings: readonly string[];
+}
+
+/**
+ * Whether one log was kept all the time: two checkpoints of it, whichever is older, and the store as it is. The store makes
+ * the proof, and the proof is verified against the roots that were signed; and the entries themselves are read, all that the
+ * newer one covers, since the hashes that the store keeps of them may be right where they are not. So it need not be believed.
+ *
+ * @throws RuntimeError `bad_checkpoint` for one that the log did not sign; ArgumentError `bad_argument`
+ */
+export async function auditCheckpoints(
+  store: LogStore,
+  signed: readonly [string, string],
+  log: KnownLog,
+): Promise<AuditReport> {
+  requireForm(form.list(form.text), signed, 'signed');
+  requireForm(form.text, signed[1], 'signed.1');
+  const [older, newer] = signed
+    .map((text) => readCheckpoint(text, log).checkpoint)
+    .sort((a, b) => (a.size < b.size ? -1 : a.size > b.size ? 1 : 0)) as [Checkpoint, Checkpoint];
+  try {
+    return await audited(store, older, newer);
+  } catch (error) {
+    if (!isAssizeError(error, 'missing_node')) throw error;
+    const finding = `the store has lost hashes of its log, and proves nothing: ${error.message}`;
+    return { older, newer, consistent: false, store: 'apart', proof: [], findings: [finding] };
+  }
+}
+
+async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): Promise<AuditReport> {
+  const standing = await standingOf(store, newer);
+  const isOther = isThere(standing) && !(await areLogged(store, newer));
+  const findings: string[] = [];
+  let proof: readonly Uint8Array[] = [];
+  let consistent = older.size === 0n || isSame(older, newer);
+  if (!consistent && older.size < newer.size && newer.size <= BigInt(standing.size)) {
+    proof = await askNodes(store, (read) => consistencyProof(older.size, newer.size, read));
+    consistent = verifyConsistency(older, newer, proof);
+  }
+  if (!consistent) findings.push(inconsistency(older, newer, standing.size));
+  if (standing.stands === 'behind') {
+    findings.push(
+      `the store has ${standing.size} entries, the newer checkpoint ${newer.size}: the last ones are missing`,
+    );
+  }
+  if (standing.stands === 'apart') findings.push('the store is not the log that the newer checkpoint is of');
+  if (isOther)
+    findings.push(
+      'entries of the store are not what they were when they were logged, or are gone, and only their hashes were left; assize fsck names them',
+    );
+  return { older, newer, consistent, store: isOther ? 'apart' : standing.stands, proof, findings };
+}
+
+function isThere({ stands }: Standing): boolean {
+  return stands === 'at' || stands === 'ahead';
+}
+
+/** Whether the entries are those of a checkpoint that the hashes of the log are of. */
+async function areLogged(store: LogStore, { size, root }: Checkpoint): Promise<boolean> {
+  const ours = await rootOfEntries(store, Number(size));
+  return ours !== undefined && Buffer.compare(ours, root) === 0;
+}
+
+function inconsistency(older: Checkpoint, newer: Checkpoint, size: number): string {
+  if (older.size === newer.size)
+    return `two checkpoints of ${older.size} entries have different roots: the log was forked`;
+  if (newer.size > BigInt(size)) return 'the store is too short to prove that one goes on from the other';
+  return `no proof from this store leads from the checkpoint of ${older.size} entries to that of ${newer.size}`;
+}
+
+function isSame(a: Checkpoint, b: Checkpoint): boolean {
+  return a.size === b.size && Buffer.compare(a.root, b.root) === 0;
+}

@@ -1,0 +1,119 @@
+import { isAssizeError, RecentMap } from '#base';
+import { hashText } from '#canon';
+import { type LoggedText, textsOf } from '#effects';
+import {
+  type ErasureArgs,
+  type Hash,
+  isEffectStore,
+  LedgerFault,
+  type LedgerStore,
+  type LoggedTransaction,
+  loggedErasedBy,
+  Values,
+} from '#ledger';
+import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
+
+/** A text that the effect log names is gone, and no entry says that it erased it; or is another one. */
+export interface EffectTextLost {
+  readonly code: 'effect_text_lost';
+  readonly epoch: number;
+  readonly n: number;
+  readonly detail: string;
+}
+
+/** Erasures that are kept in memory. */
+const ERASURES_KEPT = 100;
+
+/**
+ * Reads each text that the effect log names, and asks of one that is gone whether the entry that is named for it says so: of its own
+ * trajectory, with the effect that it is of; or by a value of an entry. `limit`: of faults, at which it stops.
+ */
+export async function checkEffectTexts(
+  store: LedgerStore,
+  limit: number,
+  faults: { push(fault: EffectTextLost): number; readonly length: number },
+): Promise<void> {
+  if (!isEffectStore(store)) return;
+  const erasures = new Erasures(store);
+  for await (const logged of loggedTransactions(store)) {
+    for (const text of namedBy(logged)) {
+      if (faults.length >= limit) return;
+      const why = await faultOf(store, erasures, logged, text);
+      if (why === undefined) continue;
+      const { n, is, hash } = text;
+      const { epoch } = logged;
+      const detail = `the ${is} of effect ${n} of transaction ${epoch}, ${hash}, ${why}; put it back from a backup`;
+      faults.push({ code: 'effect_text_lost', epoch, n, detail });
+    }
+  }
+}
+
+/** Of a transaction that can't be read `verify` says so. */
+function namedBy(logged: LoggedTransaction): readonly LoggedText[] {
+  try {
+    return textsOf(logged);
+  } catch (error) {
+    if (isAssizeError(error)) return [];
+    throw error;
+  }
+}
+
+async function faultOf(
+  store: LedgerStore,
+  erasures: Erasures,
+  { epoch, trajectory_id }: LoggedTransaction,
+  { n, hash }: LoggedText,
+): Promise<string | undefined> {
+  const text = await store.blob(hash);
+  if (text !== undefined) return hashText(text) === hash ? undefined : 'does not hash to its name';
+  const by = await store.erasedBy(hash);
+  if (by === undefined) return 'is gone, and nobody is said to have erased it';
+  const erasure = await erasures.of(by);
+  const isNamed =
+    erasure?.values.has(hash) === true ||
+    (erasure?.trajectory_id === trajectory_id && erasure.logged.has(placed(epoch, n, hash)));
+  return isNamed ? undefined : `is gone, and ${by}, which is said to have erased it, does not say so`;
+}
+
+interface Erasure {
+  readonly trajectory_id: string;
+  readonly values: ReadonlySet<Hash>;
+  readonly logged: ReadonlySet<string>;
+}
+
+/** What entries erase, as far as they were asked for; one that can't be read erases nothing, which is told with its trajectory. */
+class Erasures {
+  readonly #values: Values;
+  readonly #known: RecentMap<Hash, Erasure | 'none'> = new RecentMap(ERASURES_KEPT);
+
+  constructor(store: LedgerStore) {
+    this.#values = new Values(store);
+  }
+
+  async of(by: Hash): Promise<Erasure | undefined> {
+    const known = this.#known.get(by) ?? (await this.#read(by)) ?? 'none';
+    this.#known.set(by, known);
+    return known === 'none' ? undefined : known;
+  }
+
+  async #read(by: Hash): Promise<Erasure | undefined> {
+    try {
+      const erasure = await this.#values.erasureOf(by);
+      return erasure && { trajectory_id: erasure.trajectory_id, ...namesOf(erasure.args) };
+    } catch (error) {
+      if (error instanceof LedgerFault) return undefined;
+      throw error;
+    }
+  }
+}
+
+function namesOf(args: ErasureArgs): Pick<Erasure, 'values' | 'logged'> {
+  return {
+    values: new Set(args.values.map(({ hash }) => hash)),
+    logged: new Set(loggedErasedBy(args).map(({ epoch, n, hash }) => placed(epoch, n, hash))),
+  };
+}
+
+function placed(epoch: number, n: number, hash: Hash): string {
+  return `${epoch} ${n} ${hash}`;
+}

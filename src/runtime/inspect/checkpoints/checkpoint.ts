@@ -1,0 +1,126 @@
+import { form, isAssizeError, requireForm } from '#base';
+import { askNodes, integrateLog, type LogHead, type LogStore, logHead, standingFault, standingOf } from '#ledger';
+import {
+  type Checkpoint,
+  type CheckpointVerdict,
+  consistencyProof,
+  type KnownLog,
+  openCheckpoint,
+  type SignerKey,
+  signCheckpoint,
+  type VerifierKey,
+} from '#merkle';
+import { RuntimeError } from '../../errors.ts';
+
+export interface CheckpointOptions {
+  /** The log's own key; its name is the origin. */
+  readonly signer: SignerKey;
+  /** The checkpoint that was signed last, where it was kept: the new one must go on from it. */
+  readonly last?: string;
+  /** Cosign it, in this order; one that refuses or can't be reached fails the checkpoint. */
+  readonly witnesses?: readonly Witness[];
+  /** Places outside the database, in this order, after the witnesses. */
+  readonly sinks?: readonly CheckpointSink[];
+  /** Called while entries get their places, with the size of the log. */
+  readonly onProgress?: (size: number) => void;
+}
+
+/** Somebody who sees to it that a log never shows two histories. */
+export interface Witness {
+  readonly key: VerifierKey;
+  /**
+   * Has a checkpoint of that size cosigned; `proofFrom` makes the consistency proof from the size that the witness knows. Answers with
+   * the checkpoint and its cosignature.
+   * @throws RuntimeError `witness_failed`
+   */
+  cosign(signed: string, size: number, proofFrom: (old: number) => Promise<readonly Uint8Array[]>): Promise<string>;
+}
+
+/** A place where checkpoints are kept, or shown. */
+export interface CheckpointSink {
+  put(signed: string): Promise<void>;
+}
+
+/** A checkpoint that was made. */
+export interface MadeCheckpoint extends LogHead {
+  /** The signed note, with all cosignatures. */
+  readonly signed: string;
+}
+
+const CHECKPOINT_OPTIONS = form.options<CheckpointOptions>({
+  signer: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text, privateKey: form.text }),
+  last: form.optional(form.text),
+  witnesses: form.optional(form.list(form.members({ cosign: form.code }))),
+  sinks: form.optional(form.list(form.members({ put: form.code }))),
+  onProgress: form.any,
+});
+
+/**
+ * Gives all entries their places, signs the log as it is then, and brings the checkpoint to witnesses and sinks. Nothing is
+ * signed that does not go on from the last one.
+ *
+ * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; what a sink throws; ArgumentError `bad_argument`
+ */
+export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
+  requireForm(CHECKPOINT_OPTIONS, options, 'options');
+  const { signer, last, witnesses = [], sinks = [], onProgress } = options;
+  await integrateLog(store, onProgress === undefined ? {} : { onProgress });
+  const log = { origin: signer.name, keys: [signer] };
+  if (last !== undefined) await requireContinuation(store, readCheckpoint(last, log).checkpoint);
+  const head = await logHead(store);
+  let signed = signCheckpoint(head, signer);
+  const proofFrom = (old: number): Promise<readonly Uint8Array[]> =>
+    askNodes(store, (read) => consistencyProof(old, head.size, read));
+  for (const witness of witnesses) {
+    try {
+      signed = await witness.cosign(signed, head.size, proofFrom);
+    } catch (error) {
+      throw await whyNotCosigned(error, store, head.size);
+    }
+  }
+  for (const sink of sinks) await sink.put(signed);
+  return { ...head, signed };
+}
+
+/** What a witness knows more of is missing only where the store has not got it by now: another process may have been faster. */
+async function whyNotCosigned(error: unknown, store: LogStore, size: number): Promise<unknown> {
+  if (!isAssizeError(error, 'witness_failed')) return error;
+  const { witness, recorded } = error.evidence;
+  if (typeof recorded !== 'number' || recorded <= size || (await store.logSize()) < recorded) return error;
+  return new RuntimeError(
+    'witness_failed',
+    `The witness ${witness} did not cosign: it has cosigned ${recorded} entries of this log meanwhile, which another process has brought it, and this checkpoint is of ${size}: make it again.`,
+    { evidence: error.evidence, retryable: true, cause: error },
+  );
+}
+
+/**
+ * That a store goes on from a checkpoint that was kept outside of it: what a lost tail, an old backup or a history that was
+ * written anew can't do.
+ *
+ * @throws RuntimeError `log_behind`, `log_apart`; ArgumentError `bad_argument`
+ */
+export async function requireContinuation(store: LogStore, checkpoint: Checkpoint): Promise<void> {
+  requireForm(form.members({ origin: form.text }), checkpoint, 'checkpoint');
+  const standing = await standingOf(store, checkpoint);
+  const fault = standingFault(standing, checkpoint);
+  if (fault === undefined) return;
+  const code = standing.stands === 'behind' ? 'log_behind' : 'log_apart';
+  throw new RuntimeError(code, fault, { evidence: { checkpoint: Number(checkpoint.size), log: standing.size } });
+}
+
+/**
+ * A checkpoint that is signed by the log.
+ * @throws RuntimeError `bad_checkpoint`; ArgumentError `bad_argument`
+ */
+export function readCheckpoint(
+  signed: string,
+  log: KnownLog,
+  witnesses: readonly VerifierKey[] = [],
+): Extract<CheckpointVerdict, { valid: true }> {
+  const opened = openCheckpoint(signed, log, witnesses);
+  if (opened.valid) return opened;
+  throw new RuntimeError('bad_checkpoint', `The checkpoint can't be trusted: ${opened.detail}`, {
+    evidence: { reason: opened.reason },
+  });
+}

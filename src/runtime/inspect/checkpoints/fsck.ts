@@ -1,0 +1,288 @@
+import { form, isAssizeError, RecentMap, requireForm } from '#base';
+import {
+  type EntryRow,
+  isFactStore,
+  LedgerFault,
+  type LedgerStore,
+  type LogStore,
+  Replayer,
+  type SnapshotStore,
+  Values,
+  type VerifyReport,
+} from '#ledger';
+import { type Checkpoint, Frontier, leafHash, type TreeNode } from '#merkle';
+import type { OracleStore } from '#oracle';
+import { checkMemory, type UnreadPartition } from '../../memory/index.ts';
+import { snapshotFault } from '../../writer/snapshots/check.ts';
+import { type VerifyOptions, verifyStore } from '../verify.ts';
+import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
+
+/** What is wrong with a store beside what `verify` finds in its trajectories. */
+export type FsckFault =
+  /** The database itself, or rows that no trajectory reaches. */
+  | { readonly code: 'damaged'; readonly detail: string }
+  /** An entry has another text than it had when it got its place. */
+  | { readonly code: 'leaf_differs'; readonly index: number; readonly id: string; readonly detail: string }
+  /** A place of the log whose entry is gone, or entries that stand in another order than their chain. */
+  | { readonly code: 'log_broken'; readonly index: number; readonly detail: string }
+  /** A hash above the leaves is missing or another than it must be: proofs would not hold. */
+  | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
+  /** A snapshot of a trajectory that verifies is not what its entries come to: whoever opens it is shown something else. */
+  | { readonly code: 'snapshot_differs'; readonly trajectory_id: string; readonly detail: string }
+  /** What the store believes is not what its entries say, in so many places; or is being made anew. */
+  | { readonly code: 'facts_differ'; readonly detail: string }
+  /** An answer of the oracle log is gone, and the entry that is said to have erased it does not say so. */
+  | { readonly code: 'answer_lost'; readonly key: string; readonly detail: string }
+  /** A text that only the effect log names is gone, and no entry of its trajectory has erased it; or is another one. */
+  | EffectTextLost
+  /** The log is behind, or apart from, the checkpoint that was kept. */
+  | { readonly code: 'checkpoint'; readonly detail: string };
+
+export interface FsckReport {
+  readonly valid: boolean;
+  readonly entries: number;
+  /** Entries with a place in the log; the others get one with the next checkpoint. */
+  readonly logged: number;
+  readonly trajectories: readonly VerifyReport[];
+  /** At most `FAULTS_MAX`. */
+  readonly faults: readonly FsckFault[];
+  /** Not there where all that is believed was compared; a store where it is there is never valid. */
+  readonly notCompared?: NotCompared;
+}
+
+/** What is believed and was not compared, as entries have changed it that do not verify, or follow one that does not. */
+export interface NotCompared {
+  readonly partitions: number;
+  /** At most 100. */
+  readonly examples: readonly UnreadPartition[];
+}
+
+export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress'> {
+  /** The last checkpoint, verified by the caller. */
+  readonly checkpoint?: Checkpoint;
+}
+
+const SIZE = form.of('a bigint', (value) => typeof value === 'bigint');
+const FSCK_OPTIONS = form.options<FsckOptions>({
+  checkpoint: form.optional(form.members({ origin: form.text, size: SIZE, root: form.bytes })),
+  threads: form.optional(form.number),
+  onProgress: form.any,
+});
+
+export const FAULTS_MAX = 100;
+const PAGE = 1_000;
+
+/** Erasures whose answers are kept in memory. */
+const ERASURES_KEPT = 100;
+
+/**
+ * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, the snapshots
+ * where it keeps any, what is believed, answers of the oracle log that were erased, and all texts that the effect log names.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export async function fsck(
+  store: LedgerStore & LogStore & Partial<SnapshotStore & OracleStore>,
+  given: FsckOptions = {},
+): Promise<FsckReport> {
+  requireForm(FSCK_OPTIONS, given, 'options');
+  const { checkpoint, ...options } = given;
+  const faults: FsckFault[] = [];
+  for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
+  const trajectories = await verifyStore(store, options);
+  await checkSnapshots(store, trajectories, faults);
+  const notCompared = await checkBeliefs(store, trajectories, faults);
+  await checkErasedAnswers(store, faults);
+  await checkEffectTexts(store, FAULTS_MAX, faults);
+  const { read, size, rootThen } = await checkLog(store, faults, checkpoint?.size);
+  if (checkpoint !== undefined) checkKept(checkpoint, read, rootThen, faults);
+  const known = await store.trajectories();
+  return {
+    valid: faults.length === 0 && trajectories.every((report) => report.valid),
+    entries: known.reduce((sum, { entries }) => sum + entries, 0),
+    logged: size,
+    trajectories,
+    faults: faults.slice(0, FAULTS_MAX),
+    ...(notCompared && { notCompared }),
+  };
+}
+
+/** Compares each snapshot with the entries. Of a trajectory that does not verify there is nothing to compare it with. */
+async function checkSnapshots(
+  store: LedgerStore & Partial<SnapshotStore>,
+  trajectories: readonly VerifyReport[],
+  faults: FsckFault[],
+): Promise<void> {
+  const replayer = new Replayer(store);
+  for (const { trajectory_id } of trajectories.filter(({ valid }) => valid)) {
+    const snapshot = await store.snapshot?.(trajectory_id);
+    const fault = snapshot && (await snapshotFault(snapshot, replayer, store));
+    if (fault === undefined) continue;
+    const detail = `the snapshot of ${trajectory_id} at seq ${snapshot?.seq} can’t be used: ${fault}; drop the snapshots`;
+    faults.push({ code: 'snapshot_differs', trajectory_id, detail });
+  }
+}
+
+/** Compares what is believed with what the entries say that verify, and gives what others have changed: there is nothing to compare that with. */
+async function checkBeliefs(
+  store: LedgerStore,
+  trajectories: readonly VerifyReport[],
+  faults: FsckFault[],
+): Promise<NotCompared | undefined> {
+  if (!isFactStore(store)) return undefined;
+  // The effect log is none of what is believed.
+  const wrong = trajectories.flatMap(({ fault }) => (fault && fault.code !== 'effects_differ' ? [fault] : []));
+  const readOnly = new Map(wrong.map(({ trajectory_id, seq }) => [trajectory_id, seq]));
+  try {
+    const report = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
+    const { differences, more, unread: partitions, unreadPartitions: examples } = report;
+    if (differences.length > 0) {
+      const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
+      faults.push({ code: 'facts_differ', detail });
+    }
+    return partitions > 0 ? { partitions, examples } : undefined;
+  } catch (error) {
+    if (!isAssizeError(error, 'store_facts_incomplete') && !isAssizeError(error, 'invalid_ledger')) throw error;
+    faults.push({ code: 'facts_differ', detail: error.message });
+    return undefined;
+  }
+}
+
+/** Asks of each answer that was erased whether the entry that is named for it says so. */
+async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, faults: FsckFault[]): Promise<void> {
+  const values = new Values(store);
+  const named = new RecentMap<string, ReadonlySet<string>>(ERASURES_KEPT);
+  let after: string | undefined;
+  while (faults.length < FAULTS_MAX) {
+    const rows = (await store.oracleErased?.({ limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
+    for (const { key, erased_by: by } of rows) {
+      const answers = named.get(by!) ?? (await answersErased(values, by!));
+      named.set(by!, answers);
+      if (answers.has(key)) continue;
+      const detail = `the answer under oracle key ${key} is gone, and ${by}, which is said to have erased it, does not say so; put back the oracle log from a backup`;
+      faults.push({ code: 'answer_lost', key, detail });
+    }
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.key;
+  }
+}
+
+/** What an entry that can't be read says is not told here, but with its trajectory. */
+async function answersErased(values: Values, by: string): Promise<ReadonlySet<string>> {
+  try {
+    return await values.answersErased(by);
+  } catch (error) {
+    if (error instanceof LedgerFault) return new Set();
+    throw error;
+  }
+}
+
+/** What the tree came to: how many places were read, and the root at the size that was asked for, if it has come so far. */
+interface LogRead {
+  readonly size: number;
+  readonly read: number;
+  readonly rootThen: Uint8Array | undefined;
+}
+
+/** Builds the tree again from the entries, and compares it with what is kept. */
+async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | undefined): Promise<LogRead> {
+  const size = await store.logSize();
+  const frontier = new Frontier();
+  const rootNow = (): Uint8Array | undefined => (BigInt(frontier.size) === then ? frontier.root() : undefined);
+  let rootThen = rootNow();
+  const seqs = new Map<string, number>();
+  while (frontier.size < size && faults.length < FAULTS_MAX) {
+    const from = frontier.size;
+    const rows = await store.logged(from, Math.min(PAGE, size - from));
+    const gap = await gapIn(store, rows, from);
+    const sound = rows.slice(0, gap);
+    const kept = await keptNodes(store, from, sound.length);
+    for (const row of sound) {
+      checkOrder(row, frontier.size, seqs, faults);
+      checkLeaf(kept, row, frontier, faults);
+      rootThen ??= rootNow();
+    }
+    if (gap === undefined) continue;
+    faults.push({ code: 'log_broken', index: from + gap, detail: `the entry of place ${from + gap} is gone` });
+    break;
+  }
+  return { size, read: frontier.size, rootThen };
+}
+
+/** How many rows of a page stand before the first place without an entry; undefined when none is missing. */
+async function gapIn(store: LogStore, rows: readonly EntryRow[], from: number): Promise<number | undefined> {
+  const last = rows.at(-1);
+  if (last === undefined) return 0;
+  // Rows come in the order of their places: where the last has its place, all have.
+  if ((await store.logIndex(last.id)) === from + rows.length - 1) return undefined;
+  for (const [i, { id }] of rows.entries()) if ((await store.logIndex(id)) !== from + i) return i;
+  return undefined;
+}
+
+function checkOrder(
+  { trajectory_id, seq }: EntryRow,
+  index: number,
+  seqs: Map<string, number>,
+  faults: FsckFault[],
+): void {
+  const due = seqs.get(trajectory_id) ?? 0;
+  if (seq !== due) {
+    const detail = `place ${index} has seq ${seq} of ${trajectory_id}, and its seq ${due} has none before it`;
+    faults.push({ code: 'log_broken', index, detail });
+  }
+  seqs.set(trajectory_id, seq + 1);
+}
+
+/** The hashes that a store keeps of the log, by level and index. */
+type KeptNodes = ReadonlyMap<string, Uint8Array | undefined>;
+
+/** Those of some entries in a row, and all above them that are full with one of these. */
+async function keptNodes(store: LogStore, from: number, count: number): Promise<KeptNodes> {
+  const kept = new Map<string, Uint8Array | undefined>();
+  for (let level = 0; count > 0; level++) {
+    const first = Math.floor(from / 2 ** level);
+    const full = Math.floor((from + count) / 2 ** level) - first;
+    if (full === 0) break;
+    const hashes = await store.logNodes(level, first, full);
+    for (const [i, hash] of hashes.entries()) kept.set(`${level} ${first + i}`, hash);
+  }
+  return kept;
+}
+
+/** Adds the leaf to the tree, and compares what the store keeps of it and above it. */
+function checkLeaf(kept: KeptNodes, row: EntryRow, frontier: Frontier, faults: FsckFault[]): void {
+  const { id, payload, trajectory_id, seq } = row;
+  const index = frontier.size;
+  const leaf = kept.get(`0 ${index}`);
+  if (leaf === undefined || Buffer.compare(leaf, leafHash(payload)) !== 0) {
+    const detail = `${trajectory_id} seq ${seq} is not what it was when it got place ${index}`;
+    faults.push({ code: 'leaf_differs', index, id, detail });
+  }
+  // Goes on with what was logged: the nodes above are not at fault for the entry.
+  for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) checkNode(kept, node, faults);
+}
+
+function checkNode(kept: KeptNodes, { level, index, hash }: TreeNode, faults: FsckFault[]): void {
+  const there = kept.get(`${level} ${index}`);
+  if (there !== undefined && Buffer.compare(there, hash) === 0) return;
+  const what = there === undefined ? 'is missing' : 'is not that of the entries';
+  const detail = `the hash over the ${2 ** level} entries from place ${index * 2 ** level} on ${what}`;
+  faults.push({ code: 'node_differs', level, index, detail });
+}
+
+/** By the leaves as they are, and not by the hashes that are kept with them, of which some may be missing. */
+function checkKept(
+  { size, root, origin }: Checkpoint,
+  read: number,
+  rootThen: Uint8Array | undefined,
+  faults: FsckFault[],
+): void {
+  if (rootThen === undefined) {
+    const detail = `the checkpoint of ${origin} is of ${size} entries: the last ${size - BigInt(read)}, from place ${read} on, are missing`;
+    faults.push({ code: 'checkpoint', detail });
+  } else if (Buffer.compare(rootThen, root) !== 0)
+    faults.push({
+      code: 'checkpoint',
+      detail: `the first ${size} entries are not those of the checkpoint of ${origin}`,
+    });
+}

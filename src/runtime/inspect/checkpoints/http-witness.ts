@@ -1,0 +1,96 @@
+import { form, requireForm } from '#base';
+import { addCosignatures, formatAddCheckpoint, openNote, parseRecordedSize, type VerifierKey } from '#merkle';
+import { RuntimeError } from '../../errors.ts';
+import type { Witness } from './checkpoint.ts';
+
+export interface HttpWitnessOptions {
+  /** Submission prefix: `add-checkpoint` is asked for below it. */
+  readonly url: string;
+  /** What it signs with. From configuration, never from the witness. */
+  readonly key: VerifierKey;
+  /** Default 10 s. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** Answers are a few lines. */
+const ANSWER_BYTES_MAX = 100_000;
+
+const HTTP_WITNESS_OPTIONS = form.options<HttpWitnessOptions>({
+  url: form.text,
+  key: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text }),
+  timeoutMs: form.optional(form.whole),
+  fetch: form.optional(form.code),
+});
+
+/**
+ * A witness behind HTTP (c2sp.org/tlog-witness). The size that it knows is asked for by trying: it says so when it is another.
+ *
+ * @throws RuntimeError `bad_option` for what is no URL; ArgumentError `bad_argument`
+ */
+export function httpWitness(options: HttpWitnessOptions): Witness {
+  requireForm(HTTP_WITNESS_OPTIONS, options, 'options');
+  const { url, key, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
+  const parsed = URL.parse('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
+  if (parsed === null) throw new RuntimeError('bad_option', 'The witness can’t be asked: its url is none.');
+  const address = parsed;
+  let known = 0;
+
+  async function ask(body: string): Promise<{ status: number; text: string }> {
+    try {
+      const answer = await fetch(address, {
+        method: 'POST',
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return { status: answer.status, text: await readSome(answer) };
+    } catch (cause) {
+      throw failed(key, `it could not be asked (${(cause as Error).message})`, cause);
+    }
+  }
+
+  return {
+    key,
+    cosign: async (signed, size, proofFrom) => {
+      // Twice: with what it knew last, and with what it says that it knows.
+      for (let tries = 0; tries < 2; tries++) {
+        const { status, text } = await ask(
+          formatAddCheckpoint(known, known === 0 ? [] : await proofFrom(known), signed),
+        );
+        if (status === 200) {
+          const cosigned = addCosignatures(signed, text, [key]);
+          if (!openNote(cosigned, [key]).valid) throw failed(key, 'it answered without a cosignature that holds');
+          return cosigned;
+        }
+        const recorded = status === 409 ? parseRecordedSize(text) : undefined;
+        if (recorded === undefined) throw failed(key, `it answered ${status}: ${text.trim().slice(0, 200)}`);
+        if (recorded > BigInt(size)) {
+          const what = `it has cosigned ${recorded} entries of this log, and the log has ${size}: some are missing`;
+          throw failed(key, what, undefined, Number(recorded));
+        }
+        known = Number(recorded);
+      }
+      throw failed(key, 'it keeps saying that it knows another size');
+    },
+  };
+}
+
+async function readSome(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of answer.body ?? []) {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) throw new Error('its answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function failed(key: VerifierKey, what: string, cause?: unknown, recorded?: number): RuntimeError {
+  return new RuntimeError('witness_failed', `The witness ${key.name} did not cosign: ${what}.`, {
+    evidence: { witness: key.name, ...(recorded !== undefined && { recorded }) },
+    cause,
+    retryable: true,
+  });
+}

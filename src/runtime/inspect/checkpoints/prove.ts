@@ -1,0 +1,37 @@
+import { hashText } from '#canon';
+import { askNodes, type Hash, type LogStore } from '#ledger';
+import { formatProofFile, inclusionProof, type KnownLog, leafHash, verifyInclusion } from '#merkle';
+import { RuntimeError } from '../../errors.ts';
+import { readCheckpoint, requireContinuation } from './checkpoint.ts';
+
+/**
+ * A proof file (c2sp.org/tlog-proof) that an entry is in the log, up to a checkpoint that covers it. Whoever has it, the
+ * entry's payload and the log's public key needs nothing else, and nobody else. It is of the entry as the store has it now: of one
+ * that was written anew since it was logged there is none.
+ *
+ * @throws RuntimeError `not_logged`, `log_behind`, `log_apart`, `bad_checkpoint`; ArgumentError `bad_argument`
+ */
+export async function proveEntry(store: LogStore, entryId: Hash, signed: string, log: KnownLog): Promise<string> {
+  const { checkpoint } = readCheckpoint(signed, log);
+  const { size } = checkpoint;
+  await requireContinuation(store, checkpoint);
+  const index = await store.logIndex(entryId);
+  if (index === undefined || BigInt(index) >= size) {
+    throw new RuntimeError(
+      'not_logged',
+      `The checkpoint of ${size} entries does not cover ${entryId}; make a new one and prove by that.`,
+      { evidence: { id: entryId, checkpoint: Number(size), ...(index === undefined ? {} : { index }) } },
+    );
+  }
+  const proof = await askNodes(store, (read) => inclusionProof(index, size, read));
+  const [row] = await store.logged(index, 1);
+  const isWhole = row?.id === entryId && hashText(row.payload) === entryId;
+  const claim = { index, size, root: checkpoint.root };
+  if (!isWhole || !verifyInclusion({ ...claim, leafHash: leafHash(row.payload) }, proof))
+    throw new RuntimeError(
+      'not_logged',
+      `What the store has as ${entryId} now is not what was logged in its place; assize fsck says what was changed.`,
+      { evidence: { id: entryId, checkpoint: Number(size), index } },
+    );
+  return formatProofFile({ index, proof, signed });
+}

@@ -1,0 +1,90 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { form, isAssizeError, requireForm } from '#base';
+import { type Checkpoint, parseCheckpoint, parseNote } from '#merkle';
+import { RuntimeError } from '../../errors.ts';
+import type { CheckpointSink } from './checkpoint.ts';
+
+/**
+ * Keeps the last checkpoint in a file, which belongs on another disk than the database; replaced whole and synced. One of more
+ * entries of the same log stays: somebody else has made it meanwhile, and what came behind this one would be missed no more. `put` throws
+ * RuntimeError `log_behind` then.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function fileSink(path: string): CheckpointSink {
+  requireForm(form.text, path, 'path');
+  return {
+    put: async (signed) => {
+      const draft = `${path}.${process.pid}-${++drafts}.new`;
+      try {
+        await writeSynced(draft, signed);
+        requireNotOlder(path, signed, await readCheckpointFile(path));
+        await rename(draft, path);
+      } catch (error) {
+        await rm(draft, { force: true }).catch(() => undefined);
+        throw error;
+      }
+      // The name is durable when its folder is.
+      const folder = await open(dirname(path), 'r');
+      try {
+        await folder.sync();
+      } finally {
+        await folder.close();
+      }
+    },
+  };
+}
+
+/** Of this process: each has a draft of its own. */
+let drafts = 0;
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o644);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function requireNotOlder(path: string, signed: string, kept: string | undefined): void {
+  const [ours, there] = [checkpointOf(signed), kept === undefined ? undefined : checkpointOf(kept)];
+  if (ours === undefined || there === undefined || there.origin !== ours.origin || there.size <= ours.size) return;
+  throw new RuntimeError(
+    'log_behind',
+    `A checkpoint of ${there.size} entries of ${ours.origin} is in ${path}, and stays; this one is of ${ours.size}: make it again.`,
+    { evidence: { checkpoint: Number(there.size), log: Number(ours.size) }, retryable: true },
+  );
+}
+
+/** Who has signed it is for who reads it to ask. */
+function checkpointOf(signed: string): Checkpoint | undefined {
+  try {
+    return parseCheckpoint(parseNote(signed).text);
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The checkpoint in a file; undefined where there is no such file.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export async function readCheckpointFile(path: string): Promise<string | undefined> {
+  requireForm(form.text, path, 'path');
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Writes each checkpoint to a stream, such as standard output, for whoever keeps what is printed. */
+export function streamSink(write: (text: string) => void): CheckpointSink {
+  return { put: async (signed) => write(signed) };
+}

@@ -1,0 +1,177 @@
+import { isAssizeError } from '#base';
+import { type CounselorCommit, counsel, KernelError, type PatchOperation, type Waiting } from '#kernel';
+import {
+  type CommitPayload,
+  type CounselorRecord,
+  type Entry,
+  ERASE_ACTION,
+  type Hash,
+  type PendingPayload,
+  type VectorItem,
+} from '#ledger';
+import { readWaiting } from '../../records/pending-proposal.ts';
+import { compareCounselor } from './counselor.ts';
+import { holdersOf } from './holders.ts';
+import { type BrokenByRecord, copied, GRANTED } from './recorded-world.ts';
+import { isSame } from './report.ts';
+import { followErased, followed, followRecord, isErasing, placeOf, readPatches, type Stage } from './stage.ts';
+import { brokenBy, compareVectors } from './vector.ts';
+
+/**
+ * A counselor's commit: who they are, what they committed and what every rule says of it must be the same now. That they
+ * put a state of their own in the proposal's place is not recorded as such: it shows in that the proposal would have done
+ * something else, and is then run again as theirs.
+ */
+export async function replayApproval(
+  stage: Stage,
+  entry: Entry<CommitPayload>,
+  pending: PendingPayload,
+): Promise<void> {
+  const { authority, findings, world } = stage;
+  const { delta, detection_vector: recorded = [] } = entry.payload;
+  const counselor = entry.payload.counselor as CounselorRecord;
+  const place = placeOf(entry);
+  if (await isErasing(stage, entry)) return followErased(stage, entry);
+  const patches = await readPatches(stage, entry, delta.state);
+  const broken = brokenBy(recorded);
+  // What several approve is not replaced by anybody; that it came out otherwise was said where it was put up.
+  if (pending.resolves !== undefined && stage.otherwise.has(entry.payload.resolves as Hash)) {
+    await compareCounselor(stage, entry, pending, counselor);
+    return goOn(stage, entry, patches, counselor, broken);
+  }
+  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
+  if (waiting === undefined) return goOn(stage, entry, patches, counselor, broken);
+  findings.compared++;
+  const counseled = rerun(stage, entry.payload, waiting, patches);
+  if (counseled instanceof KernelError) {
+    const what = counseled.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
+    if (what === 'ruling' && world.isWithout(pending.proposal.action)) findings.takes('erased');
+    else
+      findings.differs(place, what, what === 'ruling' ? { ruling: 'committed' } : asOf(counselor), counseled.message);
+    return goOn(stage, entry, patches, counselor, broken);
+  }
+  const { as } = counseled;
+  const now = counseled.vector as readonly VectorItem[];
+  const excused = world.excusedIn([...recorded, ...now]);
+  const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+  const alike = compareVectors(findings, place, known(recorded), known(now));
+  const overridden = excused.size === 0 ? counseled.overridden : counselor.override === true;
+  // An override goes with the vector: it is only worth a word of its own where that is the same.
+  const override = alike && overridden ? { override: true } : {};
+  findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
+  if (isSame(counseled.patches(), patches)) {
+    const found = world.keepCounsel(counseled, broken);
+    if (counselor.override !== true) findings.breaks(place, found);
+    return;
+  }
+  findings.differs(place, 'delta', patches, copied(counseled.patches()));
+  counseled.undo();
+  goOn(stage, entry, patches, counselor, broken);
+}
+
+/**
+ * An approval that was not the last one: who gave it, and what they approved, must hold now as it did then. Nothing is committed
+ * by it.
+ */
+export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pending: PendingPayload): Promise<void> {
+  const { authority, findings, world } = stage;
+  const { at, approved_by = [], proposal, resolves } = entry.payload;
+  const counselor = approved_by.at(-1) as CounselorRecord;
+  const place = placeOf(entry);
+  if (stage.otherwise.has(resolves as Hash)) {
+    stage.otherwise.add(entry.id);
+    return compareCounselor(stage, entry, pending, counselor);
+  }
+  if (proposal.action.name === ERASE_ACTION) return findings.takes('erased');
+  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(proposal.writ_id)));
+  if (waiting === undefined) return;
+  findings.compared++;
+  const approved = tried(() =>
+    counsel(world.world, waiting, { principal: counselor.principal, at, override: true }, GRANTED),
+  );
+  if (approved instanceof KernelError) {
+    const what = approved.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
+    return findings.differs(
+      place,
+      what,
+      what === 'ruling' ? { ruling: 'escalated' } : asOf(counselor),
+      approved.message,
+    );
+  }
+  const { as, overridden, broken } = approved;
+  findings.compare(place, 'counselor', asOf(counselor), { as, ...(overridden ? { override: true } : {}) });
+  if (counselor.overridden !== undefined) {
+    const excused = world.excusedIn([...counselor.overridden, ...broken]);
+    const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+    compareVectors(findings, place, known(counselor.overridden), known(broken));
+  }
+  approved.undo();
+}
+
+/** As the proposal, or else as a state of the counselor's own; with what stands in the way if it is neither. */
+function rerun(
+  { world, findings, otherwise }: Stage,
+  { at, counselor, resolves }: CommitPayload,
+  waiting: Waiting,
+  patches: readonly PatchOperation[],
+): CounselorCommit | KernelError {
+  const { principal } = counselor as CounselorRecord;
+  // That the record says `override` where it must is seen by comparison.
+  const by = { principal, at, override: true };
+  const asked = tried(() => counsel(world.world, waiting, by, GRANTED));
+  if (!(asked instanceof KernelError) && isSame(asked.patches(), patches)) return asked;
+  if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;
+  if (waiting.approvals > 1) return asked;
+  if (!(asked instanceof KernelError)) asked.undo();
+  const own = tried(() => counsel(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
+  if (own instanceof KernelError) return own;
+  // What waited came out otherwise, which was said there: that this does too says nothing of the counselor.
+  if (!otherwise.has(resolves as Hash)) findings.takes('counselors_own_state');
+  return own;
+}
+
+function tried(step: () => CounselorCommit): CounselorCommit | KernelError {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof KernelError) return error;
+    throw error;
+  }
+}
+
+async function readBack(
+  stage: Stage,
+  entry: Entry,
+  pending: PendingPayload,
+  requesters: readonly string[],
+): Promise<Waiting | undefined> {
+  try {
+    const waiting = await readWaiting(pending, requesters, stage);
+    // What they overrode is compared at each step, where it can be excused; that the last one goes no further is a rule of chains.
+    const approvedBy = waiting.approvedBy.map(({ principal, override = false }) => ({ principal, override }));
+    return { ...waiting, approvedBy };
+  } catch (error) {
+    if (isAssizeError(error, 'erased')) {
+      stage.findings.takes('erased');
+      return undefined;
+    }
+    if (!isAssizeError(error, 'observation_missing')) throw error;
+    stage.findings.differs(placeOf(entry), 'observation', error.evidence, error.message);
+    return undefined;
+  }
+}
+
+function goOn(
+  stage: Stage,
+  entry: Entry,
+  patches: readonly PatchOperation[],
+  { override }: CounselorRecord,
+  broken: BrokenByRecord,
+): void {
+  if (override === true) followed(stage, entry, patches, broken);
+  else followRecord(stage, entry, patches);
+}
+
+function asOf({ as, override }: CounselorRecord) {
+  return { as, ...(override === true ? { override } : {}) };
+}

@@ -1,0 +1,23 @@
+import { isAssizeError } from '#base';
+import { counselorKind } from '#kernel';
+import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
+import { holdersOf } from './holders.ts';
+import { placeOf, type Stage } from './stage.ts';
+
+/** Who decided must be somebody who may, by the domain that runs now: whatever it was that they decided. */
+export async function compareCounselor(
+  { world, findings, authority }: Stage,
+  entry: Entry,
+  { channel, proposal }: PendingPayload,
+  counselor: CounselorRecord,
+): Promise<void> {
+  const recorded = { as: counselor.as };
+  try {
+    const holders = holdersOf(await authority.writ(proposal.writ_id));
+    const as = counselorKind(world.domain, channel, counselor.principal, holders);
+    findings.compare(placeOf(entry), 'counselor', recorded, { as });
+  } catch (error) {
+    if (!isAssizeError(error, 'unauthorised_counselor')) throw error;
+    findings.differs(placeOf(entry), 'counselor', recorded, error.message);
+  }
+}

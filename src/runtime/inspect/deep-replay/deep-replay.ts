@@ -1,0 +1,106 @@
+import { form, requireForm } from '#base';
+import { checkRow, LedgerFault, type LedgerStore, Replayer } from '#ledger';
+import { RuntimeError } from '../../errors.ts';
+import { DOMAINS, NAMES, requireOwnDomains } from '../../option-names.ts';
+import { lineageOf } from './lineage.ts';
+import type { DeepReplayOptions, DeepReplaySource, DeepReplayStoreOptions } from './options.ts';
+import type { DeepReplayReport } from './report.ts';
+import { Rerun, type RerunOptions } from './rerun.ts';
+import { Walk } from './walk.ts';
+
+const OF_BOTH = {
+  domains: DOMAINS,
+  changedDomains: form.any,
+  oracle: form.any,
+  policy: form.any,
+  limit: form.optional(form.whole),
+  onProgress: form.any,
+};
+const REPLAY_OPTIONS = form.options<DeepReplayOptions>({ ...OF_BOTH, sources: form.any });
+const STORE_OPTIONS = form.options<DeepReplayStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
+
+/**
+ * Runs the domain of a trajectory again on what is recorded, as far as it goes now; `index.ts` says what is run again. What
+ * is different is in the report; an error means that there is nothing to compare.
+ *
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws; ArgumentError `bad_argument`
+ */
+export async function deepReplay(
+  store: DeepReplaySource,
+  trajectoryId: string,
+  options: DeepReplayOptions,
+): Promise<DeepReplayReport> {
+  requireForm(REPLAY_OPTIONS, options, 'options');
+  requireOwnDomains(options.domains);
+  const sourceIsRunAgain = options.sources ?? true;
+  return replayOne(store, new Replayer(store), trajectoryId, { ...options, sourceIsRunAgain });
+}
+
+/**
+ * Deep replay of several trajectories. Each entry is run again once: a source that is among them not with each branch.
+ *
+ * @throws as `deepReplay`; ArgumentError `bad_argument`
+ */
+export async function deepReplayStore(
+  store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
+  given: DeepReplayStoreOptions,
+): Promise<DeepReplayReport[]> {
+  requireForm(STORE_OPTIONS, given, 'options');
+  requireOwnDomains(given.domains);
+  const { trajectoryIds, onProgress, ...options } = given;
+  const all = await store.trajectories();
+  const wanted = trajectoryIds ?? all.map(({ trajectory_id }) => trajectory_id);
+  const lengths = new Map(all.map(({ trajectory_id, entries }) => [trajectory_id, entries]));
+  const total = wanted.reduce((sum, id) => sum + (lengths.get(id) ?? 0), 0);
+  const replayer = new Replayer(store);
+  const reports: DeepReplayReport[] = [];
+  let done = 0;
+  for (const trajectoryId of wanted) {
+    const sources = !(await valid(() => beginsAmong(store, trajectoryId, new Set(wanted))));
+    const report = await replayOne(store, replayer, trajectoryId, {
+      ...options,
+      sources,
+      sourceIsRunAgain: true,
+      onProgress: (now) => onProgress?.(Math.min(total, done + now), total),
+    });
+    reports.push(report);
+    done += lengths.get(trajectoryId) ?? 0;
+  }
+  return reports;
+}
+
+async function beginsAmong(
+  store: DeepReplaySource,
+  trajectoryId: string,
+  wanted: ReadonlySet<string>,
+): Promise<boolean> {
+  const [row] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  const first = row === undefined ? undefined : checkRow(row).payload;
+  return first?.kind === 'branch' && wanted.has(first.source_trajectory_id);
+}
+
+function replayOne(
+  store: DeepReplaySource,
+  replayer: Replayer,
+  trajectoryId: string,
+  options: RerunOptions,
+): Promise<DeepReplayReport> {
+  return valid(async () => {
+    const lineage = await lineageOf(store, trajectoryId, options.sources ?? true);
+    const rerun = new Rerun(store, replayer, options);
+    const walk = new Walk(store, replayer, lineage, rerun, options.onProgress);
+    for (const stretch of lineage) await walk.along(stretch);
+    return rerun.report(walk);
+  });
+}
+
+/** @throws RuntimeError `invalid_ledger` where an entry does not verify */
+export async function valid<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof LedgerFault)) throw error;
+    const message = `The ledger does not verify, so it can't be run again: ${error.message}.`;
+    throw new RuntimeError('invalid_ledger', message, { evidence: { ...error.fault }, cause: error });
+  }
+}

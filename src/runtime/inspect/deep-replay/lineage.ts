@@ -1,0 +1,58 @@
+import { checkRow, type Entry, type Hash, LedgerFault } from '#ledger';
+import { RuntimeError } from '../../errors.ts';
+import type { DeepReplaySource } from './options.ts';
+
+/** Entries of one trajectory from its first one on. */
+export interface Stretch {
+  readonly trajectoryId: string;
+  readonly entries: number;
+  /** The entry that the next stretch branches from; undefined for the last stretch. */
+  readonly until?: Hash;
+}
+
+/**
+ * A trajectory as it is now, after those that it comes from, the root's first.
+ *
+ * @throws RuntimeError `not_found`; LedgerFault
+ */
+export async function lineageOf(store: DeepReplaySource, trajectoryId: string, sources: boolean): Promise<Stretch[]> {
+  const head = await store.head(trajectoryId);
+  if (head === undefined) {
+    throw new RuntimeError('not_found', `There is no trajectory ${trajectoryId} in this store.`);
+  }
+  const lineage: Stretch[] = [{ trajectoryId, entries: head.seq + 1 }];
+  while (sources) {
+    const first = await firstEntry(store, (lineage[0] as Stretch).trajectoryId);
+    if (first.payload.kind !== 'branch') break;
+    const { source_trajectory_id: source, source_commit_id: until } = first.payload;
+    // Honest ids can't do this; a changed beginning can, and would lead round for ever.
+    if (lineage.some((stretch) => stretch.trajectoryId === source))
+      throw missing(first, `${source} would begin with itself`);
+    lineage.unshift({ trajectoryId: source, entries: await placeOf(store, first, source, until), until });
+  }
+  return lineage;
+}
+
+async function firstEntry(store: DeepReplaySource, trajectoryId: string): Promise<Entry> {
+  const [row] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  if (row !== undefined) return checkRow(row);
+  throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
+}
+
+/** How many entries lead to the one that is branched from. */
+async function placeOf(store: DeepReplaySource, branch: Entry, source: string, until: Hash): Promise<number> {
+  const row = await store.resolve(until);
+  if (row === undefined || row.trajectory_id !== source)
+    throw missing(branch, `${source} has no entry ${until} to branch from`);
+  const { payload, kind } = checkRow(row);
+  const may = kind === 'commit' || kind === 'root' || kind === 'branch';
+  if (!may || payload.at > branch.payload.at) {
+    const detail = may ? 'the branch is older than its source' : `a branch begins at no ${kind}`;
+    throw new LedgerFault({ trajectory_id: branch.trajectory_id, seq: 0, code: 'rule_broken', detail });
+  }
+  return row.seq + 1;
+}
+
+function missing({ trajectory_id, seq }: Entry, detail: string): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code: 'source_missing', detail });
+}

@@ -1,0 +1,97 @@
+import { isAssizeError, type Json } from '#base';
+import type { PatchOperation } from '#kernel';
+import { approvalsOf, type Entry, ERASE_ACTION, type PendingPayload, type ProposalRecord, store } from '#ledger';
+import { digestOf } from '../../records/entry-payloads.ts';
+import { heldWithTools } from './recorded-authority.ts';
+import { copied } from './recorded-world.ts';
+import { isSame } from './report.ts';
+import { costWithTools, described, isSameRuling, recordedRuling } from './ruled.ts';
+import { placeOf, readPatches, readProposal, type Stage } from './stage.ts';
+
+/** What waits for a person: the same proposal must be put up for approval now, with all that an approval would do. */
+export async function replayPending(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
+  const before = stage.findings.differenceCount;
+  const recorded = await readRecorded(stage, entry);
+  if (recorded === undefined) stage.findings.takes('erased');
+  else await compare(stage, entry, recorded);
+  if (stage.findings.differenceCount > before && stage.world.isWithout(entry.payload.proposal.action))
+    stage.findings.takesInstead(before);
+  if (stage.findings.differenceCount > before) stage.otherwise.add(entry.id);
+}
+
+/** What the entry says of changes, as the kernel made it. */
+interface Recorded {
+  readonly delta: readonly PatchOperation[];
+  readonly approval: readonly PatchOperation[];
+}
+
+/** Undefined where a part was erased, or where it is an erasure, which is not run again. @throws LedgerFault */
+async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise<Recorded | undefined> {
+  const { action, delta, approval } = entry.payload.proposal;
+  if (action.name === ERASE_ACTION) return undefined;
+  try {
+    return {
+      delta: await readPatches(stage, entry, delta.state),
+      approval: await readPatches(stage, entry, approval),
+    };
+  } catch (error) {
+    if (isAssizeError(error, 'erased')) return undefined;
+    throw error;
+  }
+}
+
+async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
+  const { world, findings, authority } = stage;
+  const { proposal, policy } = entry.payload;
+  const { action, observations, at, writ_id, budget_cost } = proposal;
+  const read = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
+  if (read === undefined) return;
+  findings.compared++;
+  const place = placeOf(entry);
+  const claim = { place, at, writ_id, ...(policy === undefined ? {} : { policy }), ...heldWithTools(entry.payload) };
+  const answers = authority.answers(claim, await authority.writ(writ_id));
+  const judged = world.adjudicate(read.intent, answers, read.inputs, true);
+  const [recorded, now] = [recordedRuling(entry.payload), described(judged)];
+  if (!isSameRuling(recorded, now)) findings.differs(place, 'ruling', recorded, now);
+  const made =
+    judged.verdict === 'rejected'
+      ? world.made(read.intent, read.inputs)
+      : {
+          cost: judged.compiled.cost,
+          patches: judged.verdict === 'escalated' ? judged.patches : copied(judged.patches()),
+        };
+  if (judged.verdict === 'approved') judged.undo();
+  if (made !== undefined) {
+    findings.compare(place, 'delta', before.delta, made.patches);
+    findings.compare(place, 'cost', budget_cost, costWithTools(made.cost, proposal));
+  }
+  if (judged.verdict !== 'escalated') return;
+  if (!isSameWords(entry.payload, judged.detail)) findings.reworded++;
+  const { channel, approvals, freezes, approval } = judged;
+  findings.compare(place, 'approval', before.approval, approval);
+  findings.compare(place, 'channel', entry.payload.channel, channel);
+  findings.compare(place, 'approvals', approvalsOf(entry.payload).needed, approvals);
+  findings.compare(place, 'freezes', entry.payload.freezes, freezes);
+  const what = {
+    ...proposal,
+    budget_cost: costWithTools(judged.compiled.cost, proposal),
+    // The same with other salts is the same.
+    delta: isSame(before.delta, judged.patches)
+      ? proposal.delta
+      : { ...proposal.delta, state: storedAs(judged.patches) },
+    approval: isSame(before.approval, approval) ? proposal.approval : storedAs(approval),
+  };
+  findings.compare(place, 'digest', entry.payload.digest, digestOf(what));
+}
+
+/** What a policy says of its reasons is recorded only together with what an invariant says, and comes after it. */
+function isSameWords({ policy, detail }: PendingPayload, now: string): boolean {
+  if (policy?.decision === 'needs_approval' && detail.startsWith(now)) return true;
+  // What a tool was held back for is taken from the record, which has it after what a rule says.
+  return now.endsWith(detail) && detail.startsWith(now.slice(0, now.length - detail.length));
+}
+
+/** As an entry has it: large ones by their hash. */
+function storedAs(patches: readonly PatchOperation[]): ProposalRecord['approval'] {
+  return store(patches as unknown as Json, []) as ProposalRecord['approval'];
+}

@@ -1,0 +1,204 @@
+import { isAssizeError } from '#base';
+import { textsOf } from '#effects';
+import {
+  checkRow,
+  type EffectStore,
+  type Fault,
+  type Hash,
+  LedgerFault,
+  type LedgerStore,
+  type LoggedTransaction,
+  loggedErasedBy,
+  Values,
+  wasImported,
+} from '#ledger';
+import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
+import { openEpochs } from '../../transactions/coordination/read-open.ts';
+import { type EffectsTold, ToldComparison, type ToldDifference } from './compare-with-ledger.ts';
+
+type Store = LedgerStore & EffectStore;
+
+const ENTRIES = 1_000;
+/** How often what differs is read again, where somebody is at work meanwhile. */
+const AGAIN = 5;
+
+/** Effects of which is in memory what the ledger tells, about, before the log is read to compare them. */
+const EFFECTS_AT_ONCE = 100_000;
+
+/**
+ * Finds the first place of each trajectory where the effect log of a store is not what the ledger tells of it. Trajectories are given one by
+ * one, with what they tell; the log is read once for as many of them as tell of so many effects, so that what is in memory grows with the effects of the
+ * largest of them and not of all. What differs is read again before anything is said of it: somebody may be at work, and of what is written
+ * together one half was read before, and the other one after.
+ */
+export class ToldCheck {
+  readonly #store: Store;
+  readonly #known: ReadonlySet<string> | undefined;
+  readonly #effectsMax: number;
+  readonly #gathered: Map<string, EffectsTold> = new Map();
+  #effects = 0;
+  readonly #faults: Map<string, Fault> = new Map();
+
+  /** `known`: all trajectories of the ledger, whether they are given or not; without them, of what the log alone has nothing is said. */
+  constructor(store: Store, known: ReadonlySet<string> | undefined, effectsMax: number = EFFECTS_AT_ONCE) {
+    this.#store = store;
+    this.#known = known;
+    this.#effectsMax = effectsMax;
+  }
+
+  /** Effects and trajectories that are in memory, about. */
+  get effects(): number {
+    return this.#effects;
+  }
+
+  async add(trajectoryId: string, told: EffectsTold): Promise<void> {
+    this.#gathered.set(trajectoryId, told);
+    this.#effects += 1 + told.size;
+    if (this.#effects >= this.#effectsMax) await this.#compare();
+  }
+
+  /** When all were added. Faults also of trajectories that the log has and the ledger has not. */
+  async end(): Promise<ReadonlyMap<string, Fault>> {
+    for (const [trajectory_id, transactions] of await this.#compare()) {
+      // It may have been begun meanwhile.
+      if ((await this.#store.head(trajectory_id)) !== undefined) continue;
+      const detail = `the effect log has transactions of it (${transactions}), and the ledger has no such trajectory`;
+      this.#faults.set(trajectory_id, { trajectory_id, seq: 0, code: 'effects_differ', detail });
+    }
+    return this.#faults;
+  }
+
+  /** Of what is gathered, which is let go. Gives the trajectories that nobody knows, and how many transactions they have. */
+  async #compare(): Promise<ReadonlyMap<string, number>> {
+    const store = this.#store;
+    // All others are looked up where something differs: most of them were made here.
+    for (const told of this.#gathered.values()) told.leave(await importedOf(store, told.unfinished));
+    const open = await openEpochs(store);
+    const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new ToldComparison(each, open)]));
+    const unknown = new Map<string, number>();
+    let isLogHere = (await store.wereEffectsHeld?.()) === true;
+    for await (const logged of loggedTransactions(store)) {
+      isLogHere = true;
+      const { trajectory_id } = logged;
+      const comparison = comparisons.get(trajectory_id);
+      if (comparison !== undefined) await compareOne(store, trajectory_id, comparison, logged);
+      else if (this.#known?.has(trajectory_id) === false)
+        unknown.set(trajectory_id, (unknown.get(trajectory_id) ?? 0) + 1);
+    }
+    for (const [trajectory_id, comparison] of comparisons) {
+      comparisons.delete(trajectory_id);
+      const told = this.#gathered.get(trajectory_id)!;
+      if ((await differencesIn(store, trajectory_id, comparison, told, isLogHere)).length === 0) continue;
+      const [first, ...more] = await lasting(store, trajectory_id, told, isLogHere);
+      if (first === undefined) continue;
+      const { seq } = first;
+      const detail = more.length === 0 ? first.detail : `${first.detail} (and ${more.length} more of that kind)`;
+      this.#faults.set(trajectory_id, { trajectory_id, seq, code: 'effects_differ', detail });
+    }
+    this.#gathered.clear();
+    this.#effects = 0;
+    return unknown;
+  }
+}
+
+/**
+ * What differs each time it is looked at. An entry that has come meanwhile may have told it, so that the ledger is always read first; where
+ * none has come, both are of one moment, but for what opens and ends in the log alone, which two looks tell.
+ */
+async function lasting(
+  store: Store,
+  trajectoryId: string,
+  told: EffectsTold,
+  isLogHere: boolean,
+): Promise<readonly ToldDifference[]> {
+  let found: readonly ToldDifference[] | undefined;
+  for (let looks = 0; looks < AGAIN; looks++) {
+    await readOn(store, trajectoryId, told);
+    told.leave(await importedOf(store, told.expecting));
+    const comparison = new ToldComparison(told, await openEpochs(store, trajectoryId));
+    for await (const logged of loggedTransactions(store, trajectoryId))
+      await compareOne(store, trajectoryId, comparison, logged);
+    const now = await differencesIn(store, trajectoryId, comparison, told, isLogHere);
+    const before = new Set(found?.map(({ detail }) => detail));
+    found = found === undefined ? now : now.filter(({ detail }) => before.has(detail));
+    if (found.length === 0) break;
+    const head = await store.head(trajectoryId);
+    if (looks > 0 && head?.seq === told.seq - 1) break;
+  }
+  return found ?? [];
+}
+
+/** Takes what was written since. What is wrong with that is for whoever verifies it. */
+async function readOn(store: Store, trajectoryId: string, told: EffectsTold): Promise<void> {
+  try {
+    for (;;) {
+      const rows = await store.entries(trajectoryId, { from: told.seq, limit: ENTRIES });
+      for (const row of rows) told.note(checkRow(row));
+      if (rows.length < ENTRIES) return;
+    }
+  } catch (error) {
+    if (!(error instanceof LedgerFault)) throw error;
+  }
+}
+
+async function compareOne(
+  store: Store,
+  trajectoryId: string,
+  comparison: ToldComparison,
+  logged: LoggedTransaction,
+): Promise<void> {
+  const named = comparison.add(logged);
+  if (named === undefined) return;
+  const row = await store.resolve(named.entry);
+  if (row?.trajectory_id !== trajectoryId) comparison.missing(named);
+}
+
+/** Those that came from another store. */
+async function importedOf(store: Store, entries: readonly Hash[]): Promise<readonly Hash[]> {
+  const imported: Hash[] = [];
+  for (const entry of entries) if (await wasImported(store, entry)) imported.push(entry);
+  return imported;
+}
+
+/** What was found by comparing each transaction, and erasures that name what the log has not. */
+async function differencesIn(
+  store: Store,
+  trajectoryId: string,
+  comparison: ToldComparison,
+  { erasures }: EffectsTold,
+  isLogHere: boolean,
+): Promise<readonly ToldDifference[]> {
+  const differences = comparison.differences(isLogHere);
+  if (!isLogHere) return differences;
+  const more: ToldDifference[] = [];
+  for (const [id, seq] of erasures) {
+    const erasure = await new Values(store).erasureOf(id);
+    const logged = erasure === undefined ? [] : loggedErasedBy(erasure.args);
+    // What came from another store names the log of that one.
+    if (logged.length === 0 || (await wasImported(store, id))) continue;
+    for (const [epoch, erased] of Map.groupBy(logged, (each) => each.epoch)) {
+      const there = await textsAt(store, trajectoryId, epoch);
+      const other = erased.find(({ n, hash }) => !there.has(placed(n, hash)));
+      if (other === undefined) continue;
+      const detail = `it erases ${other.hash}, which is no text of effect ${other.n} of transaction ${epoch} in the effect log`;
+      more.push({ seq, detail });
+    }
+  }
+  return [...differences, ...more].toSorted((a, b) => a.seq - b.seq);
+}
+
+/** Texts that a transaction of that trajectory names; none where it can't be read, which is said of it elsewhere. */
+async function textsAt(store: Store, trajectoryId: string, epoch: number): Promise<ReadonlySet<string>> {
+  const logged = await store.effectsOf(epoch);
+  if (logged?.trajectory_id !== trajectoryId) return new Set();
+  try {
+    return new Set(textsOf(logged).map(({ n, hash }) => placed(n, hash)));
+  } catch (error) {
+    if (isAssizeError(error)) return new Set();
+    throw error;
+  }
+}
+
+function placed(n: number, hash: Hash): string {
+  return `${n} ${hash}`;
+}

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { type LogRecord, recordsText } from '#effects';
+import type { Entry, Hash } from '#ledger';
+import { EffectsTold, ToldComparison } from './compare-with-ledger.ts';
+
+const hash = (digit: string): Hash => digit.repeat(64);
+const KEY = hash('a');
+const COMMIT = hash('c');
+const PAYLOAD = { $blob: hash('b'), bytes: 1, salted: true } as never;
+const EFFECT = {
+  key: KEY,
+  tool: 'mail',
+  class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+  payload: PAYLOAD,
+} as const;
+const COMMITTED: LogRecord = { is: 'committed', entry: COMMIT, planned: [EFFECT] };
+
+/** Entries as a chain has accepted them, as far as anybody looks at them here. */
+const entry = (seq: number, id: Hash, payload: object): Entry => ({ id, seq, trajectory_id: 't', payload }) as never;
+const commit = entry(1, COMMIT, { kind: 'commit', action: { name: 'count' }, delta: { effects: [{ id: KEY }] } });
+const settled = (outcome: string): Entry =>
+  entry(2, hash('d'), {
+    kind: 'commit',
+    action: { name: 'assize.settle', args: { settled: [{ commit: COMMIT, effects: [{ id: KEY, outcome }] }] } },
+  });
+const answer = entry(3, hash('e'), { kind: 'delegation', child_trajectory_id: 't' });
+
+function compared(entries: readonly Entry[], records: readonly LogRecord[] | undefined, open = true, isLogHere = true) {
+  const told = new EffectsTold();
+  for (const each of entries) told.note(each);
+  const comparison = new ToldComparison(told, new Set(open ? [1] : []));
+  const body = '{"claims":[],"principal":"p","transaction":"x","writ_id":"w"}';
+  const unknown = records && comparison.add({ epoch: 1, trajectory_id: 't', body, records: [recordsText(records)] });
+  return { found: comparison.differences(isLogHere), unknown };
+}
+
+const APPLIED: LogRecord = { is: 'applied', n: 0 };
+const ENDED: LogRecord = { is: 'settled' };
+
+test('what is as it can be is no difference', () => {
+  for (const { found } of [
+    compared([], undefined),
+    compared([commit], [COMMITTED]),
+    // It has ended, and is to be told yet.
+    compared([commit], [COMMITTED, APPLIED, ENDED]),
+    compared([commit, settled('applied')], [COMMITTED, APPLIED, ENDED], false),
+    // The log may have been lost by then, and nothing is called again.
+    compared([commit, settled('applied')], undefined),
+    // Nothing follows a final answer.
+    compared([commit, answer], [COMMITTED, APPLIED, ENDED], false),
+    // Imported.
+    compared([commit], undefined, false, false),
+  ])
+    expect(found).toEqual([]);
+});
+
+test('what is otherwise is one, with its entry', () => {
+  const told = (...args: Parameters<typeof compared>) =>
+    compared(...args).found.map(({ seq, detail }) => [seq, detail]);
+  expect(told([commit], undefined)).toEqual([
+    [1, '1 effects of this commit are not settled, and the effect log has no transaction of it'],
+  ]);
+  expect(told([commit], [COMMITTED, APPLIED, ENDED], false)).toEqual([
+    [
+      1,
+      expect.stringContaining('mail, effect 0 of transaction 1, is applied in the effect log, which says that all has'),
+    ],
+  ]);
+  expect(told([commit], [COMMITTED], false)).toEqual([[1, expect.stringContaining('and is not open there')]]);
+  expect(told([commit, settled('undone')], [COMMITTED, APPLIED, ENDED], false)).toEqual([
+    [1, 'mail, effect 0 of transaction 1, is applied in the effect log, and was settled as undone'],
+  ]);
+  expect(told([], [COMMITTED])).toEqual([[0, expect.stringContaining('which is no commit of this trajectory')]]);
+  expect(told([commit], [{ ...COMMITTED, planned: [{ ...EFFECT, key: hash('f') }] } as LogRecord])).toEqual([
+    [1, 'transaction 1 of the effect log has other effects than this commit names'],
+  ]);
+  expect(told([commit], [ENDED], false)[0]).toEqual([1, expect.stringContaining('no entry has committed it')]);
+  expect(told([commit], [{ is: 'refused', n: 4, why: 'x' }])).toEqual([[1, expect.stringContaining("can't be read")]]);
+});
+
+test('a commit of which nothing was to be named has to be looked up', () => {
+  expect(compared([], [{ ...COMMITTED, planned: [] } as LogRecord], true).unknown).toEqual({
+    epoch: 1,
+    entry: COMMIT,
+  });
+});

@@ -1,0 +1,180 @@
+import type { Instant } from '#canon';
+import {
+  checkRow,
+  type Entry,
+  type FactWrite,
+  factWrites,
+  type Hash,
+  type LedgerStore,
+  type TrajectoryInfo,
+  Values,
+} from '#ledger';
+import { RuntimeError } from '../../errors.ts';
+
+/** Entries of all trajectories together that are in memory at once, about. */
+const ROWS_AT_ONCE = 20_000;
+const PAGE_MIN = 10;
+const PAGE_MAX = 1_000;
+/** Entries whose texts are read at once. */
+const READ_AT_ONCE = 32;
+
+/**
+ * All changes of beliefs that these entries have recorded, for a store: those of a partition in the order of their versions, whichever
+ * trajectories they are in. Entries come by their time, and of clocks that differ what is ahead is kept back until its turn; so what is
+ * in memory are some pages of entries, and a number for each partition. Needs no Merkle log.
+ *
+ * `onKeptBack`: where entries of the ledger are left out: told at the end of each change that follows a version that is missing.
+ *
+ * @throws LedgerFault for an entry or a text that is not what it was; RuntimeError `invalid_ledger` where a version is missing, is there
+ * twice, or where two partitions have one name: such a ledger was put together of several
+ */
+export async function* recordedChanges(
+  store: LedgerStore,
+  trajectories: readonly TrajectoryInfo[],
+  onRead: (entries: number) => void = () => undefined,
+  onKeptBack?: (write: FactWrite) => void,
+): AsyncGenerator<FactWrite> {
+  const values = new Values(store);
+  const order = new Order();
+  let group: Entry[] = [];
+  const taken = async (): Promise<FactWrite[]> => {
+    const writes = await Promise.all(group.map((entry) => factWrites(entry, values)));
+    group = [];
+    return writes.flat().flatMap((write) => order.take(write));
+  };
+  for await (const entry of believing(store, trajectories, onRead)) {
+    group.push(entry);
+    if (group.length === READ_AT_ONCE) yield* await taken();
+  }
+  yield* await taken();
+  for (const write of order.keptBack()) {
+    if (onKeptBack === undefined) throw order.incomplete(write);
+    onKeptBack(write);
+  }
+}
+
+/** Gives changes in the order of their versions. */
+class Order {
+  readonly #versions: Map<Hash, number> = new Map();
+  readonly #names: Map<string, Hash> = new Map();
+  readonly #ahead: Map<string, FactWrite> = new Map();
+
+  /** What can go now. @throws RuntimeError `invalid_ledger` */
+  take(write: FactWrite): FactWrite[] {
+    const { partition, names, version } = write;
+    const { space, subject, predicate, branch } = partition;
+    const name = JSON.stringify([space, subject, predicate, branch]);
+    const hash = this.#names.get(name) ?? names.hash;
+    const last = this.#versions.get(names.hash) ?? 0;
+    if (hash !== names.hash) throw invalid(write, 'is there twice, under one name');
+    if (version <= last || this.#ahead.has(placeOf(write))) throw invalid(write, `has its version ${version} twice`);
+    // What a branch begins with was changed so often in its source.
+    if (write.inherit !== undefined) {
+      if (last > 0) throw invalid(write, 'begins twice');
+      this.#versions.set(names.hash, version - 1);
+    }
+    this.#names.set(name, hash);
+    this.#ahead.set(placeOf(write), write);
+    const ready: FactWrite[] = [];
+    for (let next = this.#next(names.hash); next !== undefined; next = this.#next(names.hash)) ready.push(next);
+    return ready;
+  }
+
+  /** What follows a version that is missing. */
+  keptBack(): Iterable<FactWrite> {
+    return this.#ahead.values();
+  }
+
+  incomplete(write: FactWrite): RuntimeError {
+    return invalid(write, `has no version ${(this.#versions.get(write.names.hash) ?? 0) + 1}`);
+  }
+
+  #next(hash: Hash): FactWrite | undefined {
+    const version = (this.#versions.get(hash) ?? 0) + 1;
+    const place = placeOf({ names: { hash }, version });
+    const write = this.#ahead.get(place);
+    if (write === undefined) return undefined;
+    this.#ahead.delete(place);
+    this.#versions.set(hash, version);
+    return write;
+  }
+}
+
+function placeOf({ names, version }: { readonly names: { readonly hash: Hash }; readonly version: number }): string {
+  return `${version} ${names.hash}`;
+}
+
+/** Of what is not said: a name may be sensitive. */
+function invalid({ names, version }: FactWrite, what: string): RuntimeError {
+  return new RuntimeError(
+    'invalid_ledger',
+    `The ledger can't be made into facts: a partition ${what} (its names are in the blob ${names.hash}). Entries of different stores can't be in one where both speak of the same.`,
+    { evidence: { names: names.hash, version } },
+  );
+}
+
+/** A trajectory that is being read: its next commits that say something. */
+interface Reading {
+  readonly trajectoryId: string;
+  readonly length: number;
+  from: number;
+  entries: Entry[];
+}
+
+/** Commits that change beliefs, by their time; those of a trajectory in their order. */
+async function* believing(
+  store: LedgerStore,
+  trajectories: readonly TrajectoryInfo[],
+  onRead: (entries: number) => void,
+): AsyncGenerator<Entry> {
+  const limit = Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.floor(ROWS_AT_ONCE / Math.max(1, trajectories.length))));
+  let read = 0;
+  const readOn = async (reading: Reading): Promise<void> => {
+    while (reading.entries.length === 0 && reading.from < reading.length) {
+      const { trajectoryId, from, length } = reading;
+      const rows = await store.entries(trajectoryId, { from, limit: Math.min(limit, length - from) });
+      if (rows.length === 0) return;
+      reading.from += rows.length;
+      reading.entries = rows
+        .filter(({ kind, seq }) => kind === 'commit' && seq < length)
+        .map(checkRow)
+        .filter(believes);
+      read += rows.length;
+      onRead(read);
+    }
+  };
+  // The earliest last, where it is taken from.
+  const readings: Reading[] = [];
+  const put = (reading: Reading): void => {
+    if (reading.entries.length > 0) readings.splice(placeFor(timeOf(reading), readings), 0, reading);
+  };
+  for (const { trajectory_id: trajectoryId, entries: length } of trajectories) {
+    const reading: Reading = { trajectoryId, length, from: 0, entries: [] };
+    await readOn(reading);
+    put(reading);
+  }
+  for (let reading = readings.pop(); reading !== undefined; reading = readings.pop()) {
+    yield reading.entries.shift()!;
+    await readOn(reading);
+    put(reading);
+  }
+}
+
+function believes({ payload }: Entry): boolean {
+  return payload.kind === 'commit' && payload.delta.beliefs.length > 0;
+}
+
+function timeOf({ entries: [first] }: Reading): Instant {
+  return first!.payload.at;
+}
+
+/** In a list with the latest first: before all that are not later. */
+function placeFor(at: Instant, readings: readonly Reading[]): number {
+  let [low, high] = [0, readings.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeOf(readings[middle]!) > at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

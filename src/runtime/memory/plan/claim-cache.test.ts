@@ -1,0 +1,95 @@
+import { expect, test, vi } from 'vitest';
+import { type FactWrite, OPEN_END, type PartitionName } from '#ledger';
+import { MemoryStore } from '#stores';
+import { clinic } from '../../../../tests/support/clinic.ts';
+import { committed, writ } from '../../../../tests/support/clinic-memory.ts';
+import { runtimeOver } from '../../../../tests/support/runtime.ts';
+import { ALICE, changeOf, day, namesOf } from '../../../testing/fact-rows.ts';
+import { batchOf } from '../../../testing/store-rows.ts';
+import { MadeClaims } from './claim-cache.ts';
+
+const several = (...claims: string[]) => claims.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));
+const stateOf = (name: PartitionName, version: number) => ({ names: namesOf(name), version });
+
+/** What was made, in a store that has it; `facts` tells how often it was read. */
+async function begun(...writes: FactWrite[]) {
+  const store = new MemoryStore();
+  const commit = async (write: FactWrite) =>
+    expect(await store.commit({ ...batchOf([]), facts: [write] })).toEqual({ status: 'committed' });
+  for (const write of writes) await commit(write);
+  const facts = vi.spyOn(store, 'facts');
+  return { store, commit, facts, made: new MadeClaims(store) };
+}
+
+test('claims are read once, and again only where others went on', async () => {
+  const { made, commit, facts } = await begun(
+    changeOf(ALICE, 1, 1, several('a', 'b')),
+    changeOf(ALICE, 2, 2, several('c')),
+  );
+  for (const _ of [1, 2]) expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
+  expect(facts).toHaveBeenCalledTimes(1);
+  expect([...(await made.of(ALICE, stateOf(ALICE, 2), day(1)))]).toEqual(['a', 'b']);
+  await commit(changeOf(ALICE, 3, 3, several('d')));
+  facts.mockClear();
+  expect([...(await made.of(ALICE, stateOf(ALICE, 3)))]).toEqual(['a', 'b', 'c', 'd']);
+  expect(facts.mock.calls.map(([{ after }]) => [after?.fact_id, after?.object])).toEqual([['c', '']]);
+});
+
+test('what is accepted is known without a look, until it does not come to be', async () => {
+  const { made, facts } = await begun(changeOf(ALICE, 1, 1, several('a')));
+  await made.of(ALICE, stateOf(ALICE, 1));
+  made.accept(changeOf(ALICE, 2, 2, several('b')));
+  made.merged(ALICE, ['c']);
+  facts.mockClear();
+  expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
+  expect(facts).not.toHaveBeenCalled();
+  // Not what comes after something that was not seen, which is read with it.
+  made.accept(changeOf(ALICE, 4, 4, several('e')));
+  expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).not.toContain('e');
+  made.forget(ALICE);
+  expect([...(await made.of(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
+});
+
+test('nothing is known of a partition by the name that another had', async () => {
+  const { made } = await begun(changeOf(ALICE, 1, 1, several('a')));
+  await made.of(ALICE, stateOf(ALICE, 1));
+  const names = { hash: 'e'.repeat(64), bytes: 1 };
+  made.accept({ ...changeOf(ALICE, 2, 2, several('b')), names });
+  expect([...(await made.of(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
+});
+
+test('of many partitions those are let go of that nobody asks for', async () => {
+  const { made, facts } = await begun();
+  const named = (n: number): PartitionName => ({ ...ALICE, subject: `s${n}` });
+  facts.mockImplementation(async ({ subject, after }) => {
+    const rows = several(...Array.from({ length: 60_000 }, (_, claim) => `${subject} ${claim}`));
+    return after === undefined ? changeOf({ ...ALICE, subject: subject! }, 1, 1, rows).insert.map((row) => row) : [];
+  });
+  /** Whether it had to be read. */
+  const isRead = async (n: number): Promise<boolean> => {
+    facts.mockClear();
+    expect((await made.of(named(n), stateOf(named(n), 1))).size).toBe(60_000);
+    return facts.mock.calls.length > 0;
+  };
+  for (const n of [0, 1, 2]) expect(await isRead(n)).toBe(true);
+  expect(await isRead(0)).toBe(false);
+  for (const n of [3, 4]) expect(await isRead(n)).toBe(true);
+  expect([await isRead(0), await isRead(1)]).toEqual([false, true]);
+});
+
+test('who says one thing after the other from sources looks at no more of the history each time', async () => {
+  const store = new MemoryStore();
+  const facts = vi.spyOn(store, 'facts');
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 't', writs: [writ] });
+  const memory = trajectory.memory({ space: 'ward', writ });
+  const said = (n: number) => ({ subject: 'p7', predicate: 'drug', object: `drug ${n}`, source: `letter ${n}` });
+  const valid = (n: number) => ({ from: day(n), to: n % 3 === 0 ? OPEN_END : day(n + 5) });
+  for (let n = 1; n <= 10; n++) await committed(memory.assert({ ...said(n), valid: valid(n) }));
+  facts.mockClear();
+  for (let n = 11; n <= 60; n++) await committed(memory.assert({ ...said(n), valid: valid(n) }));
+  expect(facts).not.toHaveBeenCalled();
+  for (const n of [1, 30, 60]) {
+    const { delta } = await committed(memory.assert({ ...said(n), valid: valid(n) }));
+    expect(delta.beliefs).toEqual([]);
+  }
+});

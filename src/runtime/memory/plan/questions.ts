@@ -1,0 +1,122 @@
+import type { Approved, Domain, Escalated, Rejected } from '#kernel';
+import type { Hash, Instant, PendingPayload, Replayer } from '#ledger';
+import type { Period, Question } from '#memory';
+import { RuntimeError } from '../../errors.ts';
+import { readValue } from '../../records/pending-proposal.ts';
+import type { Writer } from '../../writer/writer.ts';
+import type { Asked } from './plan-beliefs.ts';
+
+/** What a person has to choose between, as a pending approval has it. */
+export interface AskedQuestion {
+  /** What an answer names: a hash over the members. */
+  readonly request: string;
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly members: readonly {
+    /** What an answer elects. */
+    readonly claim: string;
+    readonly object: string;
+    readonly confidence: number;
+    /** When it is said to be so. */
+    readonly valid: readonly Period[];
+  }[];
+}
+
+/** Who is believed, by the claim of a member. */
+export interface GivenAnswer {
+  readonly request: string;
+  readonly winner: string;
+}
+
+/** What waits for a person who chooses. Nothing is frozen meanwhile: what was believed stays so. */
+export interface AskedFor extends Escalated {
+  readonly questions: readonly AskedQuestion[];
+  /** When it was said, where that was before it was put up. */
+  readonly saidAt?: Instant | undefined;
+  readonly asked: Asked;
+}
+
+/**
+ * What was approved, put up for somebody who chooses between what it says and what is believed; refused where the domain has nobody to
+ * ask. The world is as before.
+ */
+export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidAt?: Instant): AskedFor | Rejected {
+  const { policy } = approved.compiled;
+  const { questions } = asked;
+  if (Object.keys(domain.counselors).length === 0) {
+    approved.undo();
+    const detail = 'it contradicts what is believed, and the domain has nobody to ask';
+    return { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) };
+  }
+  const channel = channelFor(domain, questions);
+  const held = approved.holdBack({ reason: 'contradiction', detail: detailOf(questions), ...(channel && { channel }) });
+  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf), saidAt, asked };
+}
+
+/**
+ * What has to be chosen, as a pending approval has it, and as the store has that now.
+ *
+ * @throws RuntimeError `not_pending`, `erased`
+ */
+export async function readQuestions(writer: Writer, pendingId: Hash): Promise<readonly AskedQuestion[]> {
+  // Another process may have put it up, or decided it, since this one has read the trajectory.
+  if (writer.stale || (await writer.isBehind())) await writer.ready();
+  const pending = writer.parts.chain.open.get(pendingId);
+  if (pending === undefined)
+    throw new RuntimeError(
+      'not_pending',
+      `Nothing is pending under ${pendingId}; it was resolved before, or never was.`,
+      {
+        evidence: { id: pendingId },
+      },
+    );
+  const { questions } = pending.proposal;
+  if (questions === undefined) return [];
+  return (await readValue(pending, questions, writer.around.replayer)) as unknown as readonly AskedQuestion[];
+}
+
+/**
+ * What a pending approval has put up to be chosen, by what answers name; undefined where it has put up nothing, and where what it quotes was
+ * erased.
+ */
+export async function requestsPutUp(
+  pending: PendingPayload,
+  { values }: Replayer,
+): Promise<ReadonlySet<string> | undefined> {
+  const { questions } = pending.proposal;
+  if (questions === undefined) return undefined;
+  const held = await values.held(pending, questions);
+  if (!('value' in held)) return undefined;
+  return new Set((held.value as unknown as readonly AskedQuestion[]).map(({ request }) => request));
+}
+
+/** Without what only says when it was asked. */
+function askedOf({ request, space, subject, predicate, members }: Question): AskedQuestion {
+  return {
+    request,
+    space,
+    subject,
+    predicate,
+    members: members.map(({ claim, object, confidence, rows }) => ({
+      claim,
+      object,
+      confidence,
+      valid: rows.map(({ valid_from, valid_to }) => ({ from: valid_from, to: valid_to })),
+    })),
+  };
+}
+
+/** Who is asked: all kinds of counselor that the predicates name. */
+function channelFor(domain: Domain, questions: readonly Question[]): string | undefined {
+  const named = questions.map(({ predicate }) => domain.memory?.predicates[predicate]?.channel);
+  const channels = [...new Set(named.filter((channel) => channel !== undefined))].sort();
+  return channels.length === 0 ? undefined : channels.join('+');
+}
+
+/** Of what, and not what: a detail is never erased. */
+function detailOf(questions: readonly Question[]): string {
+  return questions
+    .map(({ predicate, members }) => `${members.length} claims under ${predicate} contradict each other`)
+    .join('; ');
+}

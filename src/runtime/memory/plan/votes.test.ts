@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { Question } from '#memory';
+import { createOracle, thetaHash } from '#oracle';
+import { openStore } from '#stores';
+import { clinic } from '../../../../tests/support/clinic.ts';
+import { HandClock, runtimeOver } from '../../../../tests/support/runtime.ts';
+import { type Judge, Votes } from './votes.ts';
+
+const question: Question = {
+  space: 'ward',
+  subject: 'p7',
+  predicate: 'triage',
+  request: 'ab'.repeat(32),
+  strategy: 'rule',
+  members: ['one', 'two'].map((claim) => ({ claim, object: claim, confidence: 1, rows: [] })),
+};
+
+test('a vote is of one θ and one version of the policy, and another of either is asked anew', async () => {
+  const store = await openStore('memory:');
+  const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+  let asked = 0;
+  const voted = async (judge: Omit<Judge, 'oracle' | 'choose'>, claim: string) => {
+    const choose = (): string => {
+      asked += 1;
+      return claim;
+    };
+    const votes = new Votes({ oracle, choose, ...judge });
+    const call = {};
+    await votes.ask(call, question);
+    return votes.of(call, question.request);
+  };
+  const first = await voted({ policy: '1' }, 'one');
+  expect(first).toMatchObject({ winner: 'one', policy: '1', theta: thetaHash({}) });
+  // Whoever judges by the same policy has the vote that it gave.
+  expect(await voted({ policy: '1' }, 'two')).toEqual(first);
+  expect(await voted({ policy: '2' }, 'two')).toMatchObject({ winner: 'two', policy: '2' });
+  expect(await voted({ policy: '1', theta: { prompt: 'p' } }, 'two')).toMatchObject({ winner: 'two', policy: '1' });
+  expect((await voted({}, 'two'))!.policy).toBeUndefined();
+  expect(asked).toBe(4);
+  await store.close();
+});
+
+test('a vote for nobody that is in question is no vote', async () => {
+  const store = await openStore('memory:');
+  const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+  const votes = new Votes({ oracle, choose: () => 'three' });
+  const call = {};
+  await expect(votes.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
+  expect(votes.of(call, question.request)).toBeUndefined();
+  await store.close();
+});
+
+test('a judge that changes what it is shown changes only its own copy, and its vote is judged by the members that there are', async () => {
+  const store = await openStore('memory:');
+  const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+  const shown = JSON.stringify(question);
+  const bending = new Votes({
+    oracle,
+    choose: ({ members }) => {
+      (members as object[]).push({ claim: 'both', object: 'both' });
+      (members[0] as { object: string }).object = 'something else';
+      return 'both';
+    },
+  });
+  const call = {};
+  await expect(bending.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
+  expect(JSON.stringify(question)).toBe(shown);
+  const votes = new Votes({ oracle, choose: () => 'two' });
+  await votes.ask(call, question);
+  expect(votes.of(call, question.request)).toMatchObject({ winner: 'two' });
+  await store.close();
+});
+
+test('a time that is none for a judge is refused by name when the runtime is made', async () => {
+  const store = await openStore('memory:');
+  const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
+  const made = (timeoutMs: unknown) => (): unknown =>
+    runtimeOver(store, [clinic], { judge: { oracle, choose: () => 'one', timeoutMs: timeoutMs as number } });
+  for (const timeoutMs of [Number.NaN, -1, 0, 0.5, 2 ** 31, Number.POSITIVE_INFINITY, '5', null])
+    expect(made(timeoutMs), String(timeoutMs)).toThrow(
+      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('judge.timeoutMs') }),
+    );
+  for (const timeoutMs of [undefined, 1, 2 ** 31 - 1]) expect(made(timeoutMs)).not.toThrow();
+  await store.close();
+});

@@ -1,0 +1,143 @@
+import { isAssizeError, type Json } from '#base';
+import type { Instant } from '#canon';
+import { type CommitPayload, type Hash, isBlobRef, type LedgerStore, type Replayer, readRow } from '#ledger';
+import { RuntimeError } from '../../errors.ts';
+import { type Line, Lines, SHARED } from '../visible/visibility.ts';
+
+/** An entry that followed from another one, and how. */
+export interface DerivedEntry {
+  readonly id: Hash;
+  readonly trajectoryId: string;
+  readonly seq: number;
+  readonly at: Instant;
+  readonly action: string;
+  /** `belief`: what it believes rests on it. `used`: it was made with facts that rest on it. */
+  readonly how: readonly ('belief' | 'used')[];
+  /** The entries that it followed from at once. */
+  readonly from: readonly Hash[];
+}
+
+const PAGE = 1_000;
+
+/**
+ * Every commit that followed from an entry, however many steps away, oldest first: by the provenance of what they believe, and by the
+ * recalls that they observed. Reads the whole store; one whose recall was erased can't be found by it.
+ *
+ * @throws RuntimeError `not_found`; LedgerFault for a blob that is not there
+ */
+export async function derivedFrom(
+  { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
+  entryId: Hash,
+): Promise<readonly DerivedEntry[]> {
+  if ((await store.resolve(entryId)) === undefined)
+    throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, { evidence: { id: entryId } });
+  const commits = new Map<Hash, Commit>();
+  const lines = new Lines(store);
+  /** By row, and by the memory that it is in: what is shared, or that of a branch. */
+  const writers = new Map<string, Map<string | undefined, Hash>>();
+  for (const { trajectory_id } of await store.trajectories())
+    for await (const commit of commitsOf(trajectory_id, store, replayer)) {
+      commits.set(commit.entry.id, commit);
+      if (commit.wrote.length === 0) continue;
+      const [{ branch }] = await lines.of(trajectory_id);
+      for (const row of commit.wrote) writers.set(row, (writers.get(row) ?? new Map()).set(branch, commit.entry.id));
+    }
+  const followers = new Map<Hash, Map<Hash, Set<DerivedEntry['how'][number]>>>();
+  const follows = (id: Hash, from: Hash | undefined, how: DerivedEntry['how'][number]): void => {
+    if (from === undefined || from === id) return;
+    const of = followers.get(from) ?? new Map();
+    followers.set(from, of.set(id, (of.get(id) ?? new Set()).add(how)));
+  };
+  for (const [id, { restsOn, observed }] of commits) {
+    for (const from of restsOn) follows(id, from, 'belief');
+    for (const { row, branch } of observed) {
+      const by = writers.get(row);
+      const line = by === undefined || branch === undefined ? SHARED : await lineOf(branch, lines);
+      const level = line.find((each) => by?.has(each.branch));
+      follows(id, level && by?.get(level.branch), 'used');
+    }
+  }
+  return reached(entryId, followers, commits);
+}
+
+interface Commit {
+  readonly entry: Omit<DerivedEntry, 'how' | 'from'>;
+  /** Rows that it wrote, by key. */
+  readonly wrote: readonly string[];
+  readonly restsOn: ReadonlySet<Hash>;
+  /** Rows that it was made with, by key, and whose memory they were recalled from. */
+  readonly observed: readonly { readonly row: string; readonly branch: string | undefined }[];
+}
+
+async function* commitsOf(trajectoryId: string, store: LedgerStore, replayer: Replayer): AsyncGenerator<Commit> {
+  for (let from = 0; ; from += PAGE) {
+    const rows = await store.entries(trajectoryId, { from, limit: PAGE });
+    for (const row of rows) {
+      if (row.kind !== 'commit') continue;
+      const { at, action, delta, observations } = readRow(row).payload as CommitPayload;
+      const { id, seq } = row;
+      const inserted = delta.beliefs.flatMap(({ system_time, insert }) =>
+        insert.map((each) => ({ ...each, system_time })),
+      );
+      const recalls = observations.filter(
+        ({ name, value, oracle_key }) => name === 'recall' && value !== undefined && oracle_key === undefined,
+      );
+      const read = await Promise.all(
+        recalls.map(({ value }) => (isBlobRef(value) ? replayer.values.value(row, value) : (value as Json))),
+      );
+      yield {
+        entry: { id, trajectoryId, seq, at, action: action.name },
+        wrote: inserted.map(({ fact_id, system_time }) => `${system_time} ${fact_id}`),
+        restsOn: new Set(
+          inserted.flatMap(({ provenance_id }) => [...provenance_id.matchAll(WRITE)].map(([, by]) => by!)),
+        ),
+        observed: read.flatMap(rowsOf),
+      };
+    }
+    if (rows.length < PAGE) return;
+  }
+}
+
+/** The token of a write of another entry, in a provenance. */
+const WRITE = /w:([0-9a-f]{64})#/g;
+
+/** The rows that a recall says came back. It is data of who proposed, and may be anything. */
+function rowsOf(recall: Json): { row: string; branch: string | undefined }[] {
+  const { rows, query } = (recall ?? {}) as { readonly rows?: unknown; readonly query?: { readonly branch?: unknown } };
+  if (!Array.isArray(rows)) return [];
+  const branch = typeof query?.branch === 'string' ? query.branch : undefined;
+  return rows.flatMap((row) =>
+    Array.isArray(row) && row.length === 2 ? [{ row: `${row[1]} ${row[0]}`, branch }] : [],
+  );
+}
+
+/** What a branch sees; a name that a recall has and that is no trajectory's leads nowhere. */
+async function lineOf(branch: string, lines: Lines): Promise<Line> {
+  try {
+    return await lines.of(branch);
+  } catch (error) {
+    if (isAssizeError(error, 'not_found')) return SHARED;
+    throw error;
+  }
+}
+
+function reached(
+  start: Hash,
+  followers: ReadonlyMap<Hash, ReadonlyMap<Hash, ReadonlySet<DerivedEntry['how'][number]>>>,
+  commits: ReadonlyMap<Hash, Commit>,
+): DerivedEntry[] {
+  const found = new Map<Hash, { how: Set<DerivedEntry['how'][number]>; from: Set<Hash> }>();
+  const queue = [start];
+  for (let from = queue.shift(); from !== undefined; from = queue.shift())
+    for (const [id, how] of followers.get(from) ?? []) {
+      if (id === start) continue;
+      const known = found.get(id);
+      if (known === undefined) queue.push(id);
+      const entry = known ?? { how: new Set(), from: new Set() };
+      for (const way of how) entry.how.add(way);
+      found.set(id, { how: entry.how, from: entry.from.add(from) });
+    }
+  return [...found]
+    .map(([id, { how, from }]) => ({ ...commits.get(id)!.entry, how: [...how].sort(), from: [...from].sort() }))
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.seq - b.seq));
+}

@@ -1,0 +1,183 @@
+import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
+import { type Embedder, fuse, MemoryError } from '#memory';
+import { inTime } from '../../transactions/limits/time-limit.ts';
+import { seenHits } from '../visible/hits.ts';
+import { atOneMoment } from '../visible/snapshot-read.ts';
+import type { Line } from '../visible/visibility.ts';
+
+/** How facts are looked for by a text: by its words, by what it means, or by both. */
+export type RankedBy = 'text' | 'embedding' | 'hybrid';
+
+/** A fact that answers a text, and how well: by what was asked, and by each of the lists that it stands in. */
+export interface Ranked {
+  readonly fact: FactVersion;
+  readonly score: Score;
+}
+
+/** More is better. Those of different questions say nothing of each other. */
+export interface Score {
+  /** What facts are ordered by: that of the only list, or the sum of 1 / (60 + place) over both. */
+  readonly score: number;
+  /** BM25, where its words were looked for and found. */
+  readonly text?: number;
+  /** The cosine to the text that was asked, where its meaning was looked for. */
+  readonly embedding?: number;
+}
+
+type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
+
+/** Facts of each list that are fused at least. */
+const FUSED_MIN = 100;
+
+/** Texts that an embedder is given at once. */
+const EMBEDDED_AT_ONCE = 64;
+
+/**
+ * The best of the facts that are asked for, as many as `limit`. Where a predicate is given, those alone that it wants are ranked. What has no vector
+ * of the embedder gets one first.
+ *
+ * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws, and the signal
+ */
+export async function ranked(
+  store: FactStore,
+  embedder: Embedder | undefined,
+  {
+    line,
+    filter,
+    isWanted,
+    text,
+    by,
+    signal,
+    limit,
+  }: {
+    /** The memories that are looked into. */
+    readonly line: Line;
+    readonly filter: Filter;
+    /** What no store asks for. */
+    readonly isWanted: ((fact: FactVersion) => boolean) | undefined;
+    readonly text: string;
+    readonly by: RankedBy;
+    readonly signal: AbortSignal;
+    readonly limit: number;
+  },
+): Promise<Ranked[]> {
+  const best = (facts: FactReads, search: Parameters<typeof seenHits>[3], limit: number): Promise<FactHit[]> =>
+    wantedOf((depth) => seenHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
+  const byText = (facts: FactReads, limit: number): Promise<FactHit[]> =>
+    best(facts, (query, limit) => facts.factsByText({ ...query, text, limit }), limit);
+  // One question sees one moment.
+  const isOne = line.length === 1 && isWanted === undefined;
+  const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
+    isOne && by !== 'hybrid' ? read(store) : atOneMoment(store, read, { byText: by !== 'embedding' });
+  if (by === 'text') {
+    const hits = await ask((facts) => byText(facts, limit));
+    return hits.map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+  }
+  const used = requireEmbedder(embedder);
+  await embedTexts(store, used, filter.space, signal);
+  const [vector] = await embedded(used, [text], signal);
+  const byVector = (facts: FactReads, limit: number): Promise<FactHit[]> =>
+    best(facts, (query, limit) => facts.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }), limit);
+  if (by === 'embedding') {
+    const hits = await ask((facts) => byVector(facts, limit));
+    return hits.map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
+  }
+  const depth = Math.max(limit, FUSED_MIN);
+  return ask(async (facts) => fused(await byText(facts, depth), await byVector(facts, depth)).slice(0, limit));
+}
+
+/** A store is asked for more until there are as many of those that are wanted. */
+async function wantedOf(
+  search: (depth: number) => Promise<FactHit[]>,
+  isWanted: ((fact: FactVersion) => boolean) | undefined,
+  limit: number,
+): Promise<FactHit[]> {
+  if (isWanted === undefined) return search(limit);
+  for (let depth = limit; ; depth *= 4) {
+    const hits = await search(depth);
+    const wanted = hits.filter(({ fact }) => isWanted(fact));
+    if (wanted.length >= limit || hits.length < depth) return wanted.slice(0, limit);
+  }
+}
+
+/** By both lists; each with what it has in either. */
+function fused(words: readonly FactHit[], near: readonly FactHit[]): Ranked[] {
+  const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
+  const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
+  return fuse(lists, keyOf).map(({ item: fact, score }) => {
+    const own = { text: text!.get(keyOf(fact)), embedding: embedding!.get(keyOf(fact)) };
+    return {
+      fact,
+      score: {
+        score,
+        ...(own.text !== undefined && { text: own.text }),
+        ...(own.embedding !== undefined && { embedding: own.embedding }),
+      },
+    };
+  });
+}
+
+/**
+ * Makes vectors of all texts of a space that have none of the embedder; how many. What was erased is not among them.
+ *
+ * @throws MemoryError `bad_vector`; what the embedder throws, and the signal
+ */
+export async function embedTexts(
+  store: FactStore,
+  embedder: Embedder,
+  space: string,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let count = 0; ; ) {
+    signal.throwIfAborted();
+    const texts = await store.textsToEmbed(embedder.id, space, EMBEDDED_AT_ONCE);
+    if (texts.length === 0) return count;
+    const vectors = await embedded(
+      embedder,
+      texts.map(({ text }) => text),
+      signal,
+    );
+    await store.putVectors(
+      embedder.id,
+      texts.map(({ id }, at) => ({ id, vector: vectors[at]! })),
+    );
+    count += texts.length;
+  }
+}
+
+/** @throws MemoryError `no_embedder` */
+export function requireEmbedder(embedder: Embedder | undefined): Embedder {
+  if (embedder !== undefined) return embedder;
+  throw new MemoryError(
+    'no_embedder',
+    'Nobody makes vectors of texts here: give the runtime an embedder, or recall by text alone.',
+  );
+}
+
+/** @throws MemoryError `bad_vector` */
+async function embedded(
+  embedder: Embedder,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const { id, dimensions } = embedder;
+  // An embedder may know nothing of signals, or not look at its own.
+  const vectors: unknown = await inTime(signal, () => embedder.embed(texts, signal));
+  const isRight = (vector: unknown): boolean =>
+    vector instanceof Float32Array &&
+    vector.length === dimensions &&
+    vector.every(Number.isFinite) &&
+    vector.some((number) => number !== 0);
+  // With what was never put into the list: `every` alone passes over it.
+  const isWhole = Array.isArray(vectors) && vectors.length === texts.length && Array.from(vectors).every(isRight);
+  if (isWhole) return vectors;
+  throw new MemoryError(
+    'bad_vector',
+    `The embedder ${id} has to give a Float32Array of ${dimensions} numbers for each text, finite and not all zero; nothing of what it gave was kept.`,
+    { evidence: { embedder: id, texts: texts.length } },
+  );
+}
+
+function keyOf({ subject, predicate, fact_id, system_time_start }: FactVersion): string {
+  return JSON.stringify([system_time_start, fact_id, subject, predicate]);
+}

@@ -1,0 +1,80 @@
+import type { FactHit, FactQuery, FactReads, FactVersion } from '#ledger';
+import { aheadIn, byNames, levelQuery, seenFacts } from './facts.ts';
+import type { Line } from './visibility.ts';
+
+type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
+
+/**
+ * The best of the facts that who has this line sees, of those that the filter wants: as many as `limit`, or all there are. `search` gives the
+ * best of one memory. What a text is worth is the same in all memories of a space.
+ *
+ * @throws what `search` throws; StoreError
+ */
+export async function seenHits(
+  store: FactReads,
+  line: Line,
+  { filter, limit }: { readonly filter: Filter; readonly limit: number },
+  search: (query: Omit<FactQuery, 'after' | 'limit'>, limit: number) => Promise<FactHit[]>,
+): Promise<FactHit[]> {
+  const [own, ...sources] = line;
+  if (sources.length === 0) return search(levelQuery(filter, own), limit);
+  const queries = line.flatMap((level) =>
+    [filter, ...aheadIn(filter, level).map(namesOf)].map((asked) => levelQuery({ ...filter, ...asked }, level)),
+  );
+  let lists: readonly Found[] = queries.map(() => ({ hits: [], floor: Infinity }));
+  for (let depth = limit; ; depth *= 4) {
+    lists = await Promise.all(
+      lists.map(async (before, n): Promise<Found> => {
+        if (before.floor === -Infinity) return before;
+        const hits = await search(queries[n]!, depth);
+        return { hits, floor: hits.length < depth ? -Infinity : hits.at(-1)!.score };
+      }),
+    );
+    const floor = Math.max(...lists.map((each) => each.floor));
+    const hits = lists.flatMap((each) => each.hits);
+    const found = await seenOf(store, line, filter, hits);
+    if (floor === -Infinity || (found.length >= limit && found[limit - 1]!.score > floor)) return found.slice(0, limit);
+  }
+}
+
+/** The best of one memory. What it has not given is no better than `floor`, of which there is none where it gave all. */
+interface Found {
+  readonly hits: readonly FactHit[];
+  readonly floor: number;
+}
+
+/** Those of the hits that are seen, as they are seen, best first. */
+async function seenOf(store: FactReads, line: Line, filter: Filter, hits: readonly FactHit[]): Promise<FactHit[]> {
+  const scores = new Map<string, number>();
+  for (const { fact, score } of hits) scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
+  const partitions = new Map(
+    hits.map(({ fact: { subject, predicate } }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
+  );
+  const found: FactHit[] = [];
+  for await (const page of pagesOf(store, line, filter, [...partitions.values()].sort(byNames)))
+    for (const fact of page) {
+      const score = scores.get(nameOf(fact));
+      if (score !== undefined) found.push({ fact, score });
+    }
+  // Stable: those that are equally good stay in the order of a store.
+  return found.sort((a, b) => b.score - a.score);
+}
+
+type Names = Pick<FactVersion, 'subject' | 'predicate'>;
+
+async function* pagesOf(
+  store: FactReads,
+  line: Line,
+  filter: Filter,
+  partitions: readonly Names[],
+): AsyncGenerator<FactVersion[]> {
+  for (const names of partitions) yield* seenFacts(store, line, { ...filter, ...names });
+}
+
+function namesOf({ subject, predicate }: Names): Names {
+  return { subject, predicate };
+}
+
+function nameOf({ subject, predicate, fact_id, system_time_start, row_kind }: FactVersion): string {
+  return JSON.stringify([subject, predicate, row_kind, system_time_start, fact_id]);
+}

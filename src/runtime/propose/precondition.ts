@@ -1,0 +1,130 @@
+import { isAssizeError } from '#base';
+import { parsePointer, toPointer } from '#canon';
+import { type Intent, Premise } from '#kernel';
+import { checkRow, type EntryRow, type Hash, isBlobRef, isHash } from '#ledger';
+import { RuntimeError } from '../errors.ts';
+import { badIntent, type IfUnchanged } from '../records/intent.ts';
+import type { Writer } from '../writer/writer.ts';
+
+/** Of one proposal. */
+const PLACES_MAX = 1_000;
+const PAGE = 500;
+
+/**
+ * The condition of one attempt to propose: that nothing of what it rests on was changed since its slice was read (decisions
+ * §2.10). `look` reads the commits since from the ledger, and from then on has those that memory accepts; `conflict` answers in
+ * the turn of the ruling. It costs what was committed since, whatever the world holds.
+ */
+export class Unchanged {
+  readonly #writer: Writer;
+  readonly #since: Hash;
+  readonly #premise: Premise;
+  /** The first entry that was not looked at; what was read is durable, and stays what it is. */
+  #next: number | undefined;
+  #found: string | undefined;
+  #life: number | undefined;
+
+  /** @throws RuntimeError `bad_intent` */
+  constructor(writer: Writer, given: IfUnchanged) {
+    const { since, places } = given ?? {};
+    if (!isHash(since))
+      throw badIntent('ifUnchanged names, as since, the entry that was the head when the slice was read');
+    if (!Array.isArray(places) || places.length === 0 || places.length > PLACES_MAX)
+      throw badIntent(`ifUnchanged names 1 to ${PLACES_MAX} places of the slice`);
+    this.#writer = writer;
+    this.#since = since;
+    this.#premise = new Premise(Array.from(places, keysOf));
+  }
+
+  /** @throws RuntimeError `not_found` where `since` is no entry of this trajectory; LedgerFault; what the store throws */
+  async look(): Promise<void> {
+    const writer = this.#writer;
+    const { head, seq } = writer.parts.chain;
+    this.#life = writer.life;
+    writer.log.follow(this);
+    if (this.#since === head || this.#found !== undefined) return;
+    await writer.settled();
+    // What memory had may not have come to the disk.
+    if (this.isOutdated) return;
+    this.#next ??= (await this.#seqOfSince()) + 1;
+    while (this.#next < seq && this.#found === undefined) {
+      const limit = Math.min(PAGE, seq - this.#next);
+      const rows = await writer.around.store.entries(writer.id, { from: this.#next, limit });
+      for (const row of rows) this.#found ??= this.#met(row.id, await this.#changedBy(row));
+      if (rows.length < limit) return;
+      this.#next += limit;
+    }
+  }
+
+  /** Memory was read anew after `look`, so that commits may be in it that were never seen. */
+  get isOutdated(): boolean {
+    return this.#writer.stale || this.#writer.life !== this.#life;
+  }
+
+  /**
+   * Which place was changed, and by which entry; undefined where none was.
+   *
+   * @throws RuntimeError `bad_intent` for a place that the role does not wholly see, or that no list has
+   */
+  conflict({ role }: Intent): string | undefined {
+    const { domain, world } = this.#writer.parts;
+    const hidden = this.#premise.hiddenFrom(domain.footprint(role.name, role.params));
+    if (hidden !== undefined)
+      throw badIntent(
+        `the role ${role.name} does not see all that is at ${JSON.stringify(hidden)}; ifUnchanged names places of its slice`,
+      );
+    let found = this.#found;
+    // Not to be kept: these may not come to the disk, and then this proposal does not either.
+    for (const { id, paths } of this.#writer.log.since(this)) found ??= this.#met(id, paths);
+    if (found === undefined) this.#checkElements(world.state);
+    return found;
+  }
+
+  /** To be called when it is asked no more. */
+  end(): void {
+    this.#writer.log.unfollow(this);
+  }
+
+  #checkElements(state: unknown): void {
+    const odd = this.#premise.noElement(state);
+    if (odd === undefined) return;
+    throw badIntent(
+      `nothing is ever changed at ${JSON.stringify(odd)}, which is no element of its list; name the list`,
+    );
+  }
+
+  #met(id: Hash, paths: readonly (readonly string[])[]): string | undefined {
+    const path = paths.find((keys) => this.#premise.isMetBy(keys));
+    return path && `${toPointer(path)} was changed by ${id}, after ${this.#since}`;
+  }
+
+  async #seqOfSince(): Promise<number> {
+    const { id, around } = this.#writer;
+    const row = await around.store.resolve(this.#since);
+    if (row?.trajectory_id === id) return row.seq;
+    const where = row === undefined ? 'no entry at all' : `one of ${row.trajectory_id}`;
+    throw new RuntimeError(
+      'not_found',
+      `${this.#since} is ${where} and none of ${id}; read the slice here, and its head in the same turn.`,
+      { evidence: { since: this.#since, trajectory_id: id } },
+    );
+  }
+
+  /** Values are not read: a path says what changed, also where the value was erased. */
+  async #changedBy(row: EntryRow): Promise<string[][]> {
+    const { payload } = checkRow(row);
+    if (payload.kind !== 'commit') return [];
+    const { state } = payload.delta;
+    const patches = isBlobRef(state) ? await this.#writer.around.replayer.values.patches(row, state) : state;
+    return patches.map(({ path }) => parsePointer(path));
+  }
+}
+
+function keysOf(place: unknown, index: number): string[] {
+  try {
+    if (typeof place === 'string') return parsePointer(place);
+  } catch (error) {
+    if (!isAssizeError(error)) throw error;
+  }
+  throw badIntent(`ifUnchanged names JSON pointers, and place ${index} is none`);
+}

@@ -1,0 +1,350 @@
+import { writId } from '#authority';
+import { ChurnMap, isAssizeError } from '#base';
+import { addMicros } from '#canon';
+import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
+import type { Hash, Instant } from '#ledger';
+import type { Resolutions } from '../approve/approve.ts';
+import { verified, type WritChain } from '../authority/writs.ts';
+import { concluded, RuntimeError } from '../errors.ts';
+import {
+  type AskedFor,
+  askedFor,
+  type Beliefs,
+  type Believed,
+  type LosingPartition,
+  NotRead,
+  requireBeliefs,
+} from '../memory/index.ts';
+import {
+  commitPayload,
+  type Erasing,
+  erasedWith,
+  pendingPayload,
+  rejectionPayload,
+} from '../records/entry-payloads.ts';
+import { checkForm, type Gathered, gather, isForFailure, keyHashOf, type ProposalInput } from '../records/intent.ts';
+import { Kept } from '../records/payload-blobs.ts';
+import { checkObserved } from '../records/pending-proposal.ts';
+import { randomHex } from '../records/random-hex.ts';
+import { type Ruling, rulingOf } from '../records/ruling.ts';
+import { Chance } from '../records/salt-source.ts';
+import { type Acting, costOf, toolsAsked, withTools } from '../records/tool-authority.ts';
+import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
+import { keyedProposal } from '../writer/request-index.ts';
+import { NO_NEWS } from '../writer/subscriptions.ts';
+import type { Ports } from '../writer/turn-ports.ts';
+import { type Recorded, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import type { Turn } from './parallel/index.ts';
+import { Unchanged } from './precondition.ts';
+
+interface HowRuled {
+  /** The runtime has made the arguments. */
+  readonly builtIn?: boolean;
+  /** What of beliefs an erasure takes something from. */
+  readonly losing?: readonly LosingPartition[];
+  readonly turn?: Turn | undefined;
+  readonly unchanged?: Unchanged | undefined;
+  /** What is said without a time of its own is so since then. Default: the time of the ruling. */
+  readonly saidAt?: Instant | undefined;
+  /** For all tries at it. */
+  readonly chance?: Chance;
+}
+
+/** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
+export class Proposals {
+  readonly #writer: Writer;
+  readonly #resolutions: Resolutions;
+  readonly #turn: Pick<Ports, 'unsalted' | 'isTurn'>;
+  /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
+  readonly #underWay: ChurnMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new ChurnMap();
+
+  constructor(writer: Writer, resolutions: Resolutions, turn: Pick<Ports, 'unsalted' | 'isTurn'>) {
+    this.#writer = writer;
+    this.#resolutions = resolutions;
+    this.#turn = turn;
+  }
+
+  /** `acting`: what tools do with it. The key is then that of a transaction, whose body may have made another proposal before. */
+  async propose(input: ProposalInput, acting?: Acting): Promise<Ruling> {
+    checkForm(input);
+    const { id: trajectoryId, around } = this.#writer;
+    const { ifUnchanged, writ, idempotencyKey: key } = input;
+    const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
+    const nonce = key ?? randomHex(around.random, 16);
+    const { unsalted, isTurn } = this.#turn;
+    const isRead = acting !== undefined;
+    const isOwn = isRead || isForFailure(key);
+    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
+    if (this.#writer.isOld) await this.#writer.freshen();
+    let presented: WritChain;
+    try {
+      presented = this.#present(writ);
+    } catch (error) {
+      // An error is not recorded, so no append would tell that another process has brought the writ here.
+      if (!isAssizeError(error) || !(await this.#writer.isBehind())) throw error;
+      await this.#writer.ready();
+      presented = this.#present(writ);
+    }
+    const gathered = gatheredUnder(presented, acting);
+    const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
+    if (byKey.length > 0) await checkObserved(byKey, around.oracle);
+    const { proposalId, keyHash } = gathered;
+    const insist = (): Promise<Ruling> => {
+      const ruling = this.#insist(gathered, key, unchanged);
+      return unchanged === undefined ? ruling : ruling.finally(() => unchanged.end());
+    };
+    if (keyHash === undefined) return await insist();
+    const underWay = this.#underWay.get(keyHash);
+    if (underWay !== undefined) {
+      if (underWay.proposalId !== proposalId) throw usedForAnother(key);
+      return underWay.ruling;
+    }
+    const ruling = insist().finally(() => this.#underWay.delete(keyHash));
+    this.#underWay.set(keyHash, { proposalId, ruling });
+    return ruling;
+  }
+
+  async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
+    const writer = this.#writer;
+    const { foresight } = writer;
+    const chance = new Chance(writer.around.random);
+    let saidAt: Instant | undefined;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      // What lost to another writer had its turn.
+      const turn = foresight !== undefined && tries === 0 ? await foresight.turn(gathered) : undefined;
+      while (writer.busy !== undefined) await writer.busy;
+      if (writer.stale) await writer.ready();
+      if (gathered.keyHash !== undefined) {
+        const before = await this.#ruledBefore(gathered, key);
+        // What waited may have been decided elsewhere.
+        if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
+        if (before !== undefined) return before;
+        if (writer.stale) continue;
+        // An error is not recorded, so no append would tell that another process has ruled on it.
+        if (gathered.misnamed !== undefined && (await writer.isBehind())) continue;
+        if (gathered.misnamed !== undefined) throw gathered.misnamed;
+      }
+      if (unchanged !== undefined) await unchanged.look();
+      for (let due = this.#resolutions.due(); due !== undefined && !writer.stale; due = this.#resolutions.due()) {
+        await writer.written(this.#resolutions.expire(due));
+      }
+      if (writer.stale || unchanged?.isOutdated) continue;
+      if (writer.busy !== undefined) {
+        tries--;
+        continue;
+      }
+      let ruling: Ruling | undefined;
+      try {
+        ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });
+      } catch (error) {
+        if (!(error instanceof NotRead)) throw error;
+        const said = await error.read();
+        saidAt ??= said;
+        tries--;
+        continue;
+      }
+      // No append has confirmed that what freezes is still open.
+      if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
+      if (ruling !== undefined) return ruling;
+    }
+    throw await writer.lost();
+  }
+
+  #present(given: ProposalInput['writ']): WritChain {
+    const { parts, around } = this.#writer;
+    const writ = parts.writs.present(given);
+    // An intent under a writ that leads to no anchor comes from nobody, and leaves no entry (decisions §1.3).
+    verified(around.verifier, writ, parts.writs.delegated);
+    return writ;
+  }
+
+  /** What became of the proposal with that key. @throws RuntimeError `idempotency_conflict` */
+  async #ruledBefore({ keyHash, proposalId, acting }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
+    const { id, parts, around } = this.#writer;
+    const seq = parts.ruled.seqOf(keyHash as Hash);
+    if (seq === undefined) return undefined;
+    // What rules on it may be on its way to the disk yet, or lost on it.
+    await this.#writer.settled();
+    if (this.#writer.stale) return undefined;
+    const [row] = await around.store.entries(id, { from: seq, limit: 1 });
+    const keyed = row === undefined ? undefined : keyedProposal(row);
+    // Another entry there: memory is behind, which the append will tell.
+    if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
+    if (keyed?.proposalId !== proposalId && acting === undefined) throw usedForAnother(key);
+    return rulingOf(row);
+  }
+
+  /** What became of the transaction of that key. */
+  async ruledUnder(key: string, principal: string): Promise<Ruling | undefined> {
+    const writer = this.#writer;
+    const keyHash = keyHashOf(key, principal, writer.id);
+    for (;;) {
+      if (writer.stale) await writer.ready();
+      const seq = writer.parts.ruled.seqOf(keyHash);
+      if (seq === undefined) {
+        // A name under which nothing was ruled, as most are: no wait for those before it.
+        if (await writer.isOvertaken()) continue;
+        return undefined;
+      }
+      await writer.settled();
+      if (writer.stale) continue;
+      const [row] = await writer.around.store.entries(writer.id, { from: seq, limit: 1 });
+      if (row !== undefined && keyedProposal(row)?.keyHash === keyHash) return rulingOf(row);
+      if (!(await writer.isBehind())) return undefined;
+    }
+  }
+
+  // ── from here to the append nothing awaits ──
+
+  /** Undefined when another writer was faster. */
+  rule(gathered: Gathered, how: HowRuled = {}): Promise<Ruling | undefined> | Ruling {
+    return this.#writer.ruling(() => this.#rule(gathered, how));
+  }
+
+  #rule(
+    gathered: Gathered,
+    {
+      builtIn = false,
+      losing = [],
+      turn,
+      unchanged,
+      saidAt,
+      chance = new Chance(this.#writer.around.random),
+    }: HowRuled,
+  ): Promise<Ruling | undefined> | Ruling {
+    const writer = this.#writer;
+    const { chain, domain, world, writs, ruled: keyed } = writer.parts;
+    if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    const frozen = frozenFor(chain, domain, gathered.intent);
+    if (frozen !== undefined) return frozen;
+    const now = writer.now();
+    const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
+    const id = writId(gathered.writ.writ);
+    const { acting } = gathered;
+    const own = writer.authority(gathered.writ, gathered.principal, at, { committing: acting?.epoch });
+    const { refused, asked: askedFirst } = toolsAsked(own, acting);
+    const authority = withTools(own, acting, askedFirst);
+    const inputs = { at, observations: gathered.observed };
+    const adjudicated =
+      refused ??
+      adjudicate(world, gathered.intent, authority, inputs, {
+        parsed: builtIn,
+        expected: turn?.expected(),
+        conflict: () => unchanged?.conflict(gathered.intent),
+      });
+    const stopped = this.#stopped(adjudicated);
+    if (stopped !== undefined) return stopped;
+    const unstored = writs.unstored(gathered.writ);
+    const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)), [...gathered.blobs, ...unstored]);
+    const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
+    const waits = judged.verdict === 'escalated' && acting?.parked !== undefined ? acting.parked() : acting;
+    const ruled = waits === undefined || waits === acting ? gathered : { ...gathered, acting: waits };
+    const { row, ruling } = this.#record(ruled, id, judged, at, kept, believed);
+    writs.stored(unstored);
+    if (gathered.keyHash !== undefined) keyed.add(gathered.keyHash, row.seq);
+    let news = NO_NEWS;
+    let erasing: Erasing | undefined;
+    const facts = believed?.accept(row.id);
+    if (judged.verdict === 'approved') {
+      judged.keep();
+      writer.foresight?.moved(judged.changes);
+      writs.book(id, costOf(judged, acting));
+      erasing = erasedWith(row.id, gathered.intent);
+      news = writer.accepted(row, judged.changes);
+    }
+    const acts = judged.verdict === 'approved' ? acting?.write(row.id) : acting?.undone(row.id, judged.verdict);
+    const waiting = judged.verdict === 'escalated' ? waits?.blobs : undefined;
+    const blobs =
+      acts === undefined && waiting === undefined
+        ? kept.blobs
+        : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
+    const asked = 'asked' in judged ? (judged as AskedFor).asked : undefined;
+    return writer.written({ rows: [row], blobs, erasing, effects: acts?.write, facts, asked, answer: ruling, news });
+  }
+
+  /** By an open approval, of which it is known only now that this is judged by what that would change. Then the world is as before. */
+  #stopped(judged: Judgement): Ruling | undefined {
+    if (judged.verdict === 'rejected') return undefined;
+    const { chain, domain } = this.#writer.parts;
+    const judgedBy = (): readonly Pattern[] =>
+      judged.verdict === 'approved' ? judged.judgedBy() : frozenPatterns(judged.freezes);
+    const stopped = frozenByRules(chain, domain, judgedBy);
+    if (stopped !== undefined && judged.verdict === 'approved') judged.undo();
+    return stopped;
+  }
+
+  /** What is approved is planned on what is believed; where that does not go, it is refused, or somebody has to choose. */
+  #believed(
+    judged: Judgement,
+    gathered: Gathered,
+    when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
+    kept: Kept,
+    losing: readonly LosingPartition[],
+  ): { readonly judged: Judgement; readonly believed?: Believed } {
+    if (judged.verdict !== 'approved') return { judged };
+    const { id, around } = this.#writer;
+    if (losing.length > 0)
+      return {
+        judged,
+        believed: requireBeliefs(around.beliefs).forgetting(losing, when.at, {
+          trajectoryId: id,
+          life: this.#writer.life,
+        }),
+      };
+    if (judged.compiled.sayings.length === 0) return { judged };
+    const { domain } = this.#writer.parts;
+    let planned: ReturnType<Beliefs['plan']>;
+    try {
+      const predicates = domain.memory?.predicates ?? {};
+      planned = requireBeliefs(around.beliefs).plan({
+        call: gathered,
+        life: this.#writer.life,
+        compiled: judged.compiled,
+        proposalId: gathered.proposalId,
+        trajectoryId: id,
+        ...when,
+        predicates,
+        kept,
+      });
+    } catch (error) {
+      judged.undo();
+      throw error;
+    }
+    if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
+    if ('questions' in planned) return { judged: askedFor(domain, judged, planned, when.saidAt) };
+    judged.undo();
+    const { policy } = judged.compiled;
+    const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
+    return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
+  }
+
+  #record(
+    gathered: Gathered,
+    id: Hash,
+    judged: Judgement,
+    at: Instant,
+    kept: Kept,
+    believed: Believed | undefined,
+  ): Recorded {
+    const writer = this.#writer;
+    const { domain } = writer.parts;
+    const place = writer.place(at);
+    if (judged.verdict === 'rejected') return writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
+    if (judged.verdict === 'approved') {
+      const { lastCommit } = writer.parts.chain;
+      return writer.enterOrUndo(judged, () =>
+        commitPayload(place, lastCommit, gathered, id, judged, domain, kept, believed?.changes),
+      );
+    }
+    const { approvalMs } = writer.around;
+    const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
+    return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
+  }
+}
+
+function usedForAnother(key: string | undefined): RuntimeError {
+  return new RuntimeError(
+    'idempotency_conflict',
+    `The idempotency key ${key} was used for another intent; use a new key.`,
+  );
+}

@@ -1,0 +1,302 @@
+import type { Json } from '#base';
+import { contentHash } from '#canon';
+import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
+import type {
+  Amounts,
+  Batch,
+  BeliefChange,
+  ChildBeginning,
+  CommitPayload,
+  CounselorRecord,
+  DelegationPayload,
+  Delta,
+  Hash,
+  Instant,
+  PendingPayload,
+  ProposalRecord,
+  RejectionPayload,
+  Stored,
+  VectorItem,
+} from '#ledger';
+import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, loggedErasedBy, REVOKE_ACTION } from '#ledger';
+import type { AskedFor } from '../memory/index.ts';
+import type { Gathered } from './intent.ts';
+import type { Kept } from './payload-blobs.ts';
+import { costOf } from './tool-authority.ts';
+
+/** What adjudicates; recorded so that a replay knows which rules made an entry. */
+export const COMPILER_VERSION = 'assize-kernel/1';
+
+/** Where an entry stands; the same for every kind. */
+export interface Place {
+  readonly trajectory_id: string;
+  readonly seq: number;
+  readonly parent: Hash | null;
+  readonly at: Instant;
+}
+
+/** What one proposal changes. */
+function deltaOf(
+  patches: readonly PatchOperation[],
+  kept: Kept,
+  {
+    effects = [],
+    beliefs = [],
+  }: { readonly effects?: Delta['effects'] | undefined; readonly beliefs?: Delta['beliefs'] | undefined },
+): Delta {
+  return { beliefs, effects, state: kept.patches(patches) };
+}
+
+/** A name that no action has may be a slip, and the arguments those of one that has sensitive ones. */
+function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
+  const { actions, sensitive, sensitiveArgs } = domain;
+  const isSlip = actions[action] === undefined && action !== ERASE_ACTION && action !== REVOKE_ACTION;
+  return kept.value(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
+}
+
+function keyOf({ keyHash }: Gathered): { key_hash?: Hash } {
+  return keyHash === undefined ? {} : { key_hash: keyHash };
+}
+
+/** A payload on its way. */
+type Growing<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] };
+
+/**
+ * Its members stand in canonical order, because most entries are commits and so they are written fastest. One by one, since the engine
+ * takes long over what follows a spread in a literal.
+ */
+export function commitPayload(
+  place: Place,
+  parentCommit: Hash,
+  gathered: Gathered,
+  writId: Hash,
+  approved: Approved,
+  domain: Domain,
+  kept: Kept,
+  beliefs?: readonly BeliefChange[],
+): CommitPayload {
+  const { compiled } = approved;
+  const payload: Growing<CommitPayload> = {
+    action: {
+      args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
+      name: compiled.name,
+      role: compiled.role,
+    },
+    at: place.at,
+    budget_cost: costOf(approved, gathered.acting),
+    compiler_version: COMPILER_VERSION,
+    delta: deltaOf(approved.patches(), kept, { effects: gathered.acting?.effects, beliefs }),
+  };
+  if (gathered.keyHash !== undefined) payload.key_hash = gathered.keyHash;
+  payload.kind = 'commit';
+  payload.observations = kept.observations(gathered.observations);
+  payload.parent = place.parent;
+  payload.parent_commit = parentCommit;
+  if (compiled.policy !== undefined) payload.policy = compiled.policy;
+  payload.proposal_id = gathered.proposalId;
+  payload.seq = place.seq;
+  payload.trajectory_id = place.trajectory_id;
+  payload.writ_id = writId;
+  return payload as CommitPayload;
+}
+
+export function rejectionPayload(
+  place: Place,
+  gathered: Gathered,
+  writId: Hash,
+  refusal: Rejected,
+  domain: Domain,
+  kept: Kept,
+): RejectionPayload {
+  return {
+    kind: 'rejection',
+    ...place,
+    proposal_id: gathered.proposalId,
+    ...keyOf(gathered),
+    writ_id: writId,
+    intent: {
+      action: gathered.intent.action,
+      role: gathered.intent.role,
+      args: argsOf(domain, gathered.intent, kept),
+      observations: kept.observations(gathered.observations),
+    },
+    reason: refusal.reason,
+    detail: refusal.detail,
+    ...(refusal.invariantId === undefined ? {} : { invariant_id: refusal.invariantId }),
+    ...(refusal.policy === undefined ? {} : { policy: refusal.policy }),
+  };
+}
+
+export function pendingPayload(
+  place: Place,
+  gathered: Gathered,
+  writId: Hash,
+  escalated: Escalated & Partial<Pick<AskedFor, 'questions' | 'saidAt'>>,
+  expires: Instant | undefined,
+  domain: Domain,
+  kept: Kept,
+): PendingPayload {
+  const { compiled, questions, saidAt } = escalated;
+  const proposal: ProposalRecord = {
+    proposal_id: gathered.proposalId,
+    ...keyOf(gathered),
+    writ_id: writId,
+    action: {
+      name: compiled.name,
+      role: compiled.role,
+      args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
+    },
+    observations: kept.observations(gathered.observations),
+    at: place.at,
+    delta: deltaOf(escalated.patches, kept, { effects: gathered.acting?.effects }),
+    approval: kept.patches(escalated.approval),
+    budget_cost: costOf(escalated, gathered.acting),
+    ...(questions === undefined ? {} : { questions: kept.made(questions as unknown as Json) }),
+    ...(saidAt === undefined || saidAt === place.at ? {} : { said_at: saidAt }),
+  };
+  return {
+    kind: 'pending_approval',
+    ...place,
+    proposal,
+    digest: digestOf(proposal),
+    channel: escalated.channel,
+    reason: escalated.reason,
+    detail: escalated.detail,
+    freezes: escalated.freezes,
+    head: place.parent as Hash,
+    ...(escalated.approvals > 1 ? { approvals: escalated.approvals } : {}),
+    ...(escalated.invariantId === undefined ? {} : { invariant_id: escalated.invariantId }),
+    ...(compiled.policy === undefined ? {} : { policy: compiled.policy }),
+    ...(expires === undefined ? {} : { expires }),
+  };
+}
+
+/** The hash of what will run: the proposal, its time, its delta and what the approval adds (decisions §1.2). */
+export function digestOf(proposal: ProposalRecord): Hash {
+  return contentHash(proposal);
+}
+
+/** An approval that is not the last: what is pending, put up again with one more who approved. */
+export function stepPayload(
+  place: Place,
+  pendingId: Hash,
+  pending: PendingPayload,
+  counselor: CounselorRecord,
+): PendingPayload {
+  // Signed anew, if at all, with what is new in it.
+  const { signature: _, ...putUp } = pending;
+  const { given } = approvalsOf(pending);
+  return {
+    ...putUp,
+    ...place,
+    head: place.parent as Hash,
+    resolves: pendingId,
+    approved_by: [...given, counselor],
+  };
+}
+
+export function approvalPayload(
+  place: Place,
+  parentCommit: Hash,
+  pendingId: Hash,
+  { proposal, policy }: PendingPayload,
+  commit: CounselorCommit,
+  counselor: CounselorRecord,
+  kept: Kept,
+  beliefs?: readonly BeliefChange[],
+): CommitPayload {
+  return {
+    kind: 'commit',
+    ...place,
+    proposal_id: proposal.proposal_id,
+    ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
+    writ_id: proposal.writ_id,
+    parent_commit: parentCommit,
+    action: proposal.action,
+    delta: deltaOf(commit.patches(), kept, { effects: proposal.delta.effects, beliefs }),
+    observations: proposal.observations,
+    budget_cost: proposal.budget_cost,
+    compiler_version: COMPILER_VERSION,
+    resolves: pendingId,
+    counselor,
+    detection_vector: commit.vector as readonly VectorItem[],
+    ...(policy === undefined ? {} : { policy }),
+  };
+}
+
+export function resolutionPayload(
+  place: Place,
+  pendingId: Hash,
+  { proposal, invariant_id }: PendingPayload,
+  resolution: {
+    readonly reason: 'counselor_rejected' | 'expired';
+    readonly detail: string;
+    readonly counselor?: CounselorRecord;
+  },
+): RejectionPayload {
+  return {
+    kind: 'rejection',
+    ...place,
+    proposal_id: proposal.proposal_id,
+    ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
+    writ_id: proposal.writ_id,
+    intent: {
+      action: proposal.action.name,
+      role: proposal.action.role,
+      args: proposal.action.args,
+      observations: proposal.observations,
+    },
+    resolves: pendingId,
+    ...resolution,
+    ...(invariant_id === undefined ? {} : { invariant_id }),
+  };
+}
+
+/** What all entries of one delegation say. */
+type Delegated = Pick<DelegationPayload, 'child_trajectory_id' | 'task' | 'writ'>;
+
+export function startPayload(place: Place, delegated: Delegated, begins: ChildBeginning): DelegationPayload {
+  return { kind: 'delegation', ...place, ...whatIsDelegated(delegated), begins };
+}
+
+/** The child's last entry; `budget_cost` is what was spent of the writ. */
+export function answerPayload(
+  place: Place,
+  startId: Hash,
+  start: Delegated,
+  said: { readonly budget_cost: Amounts; readonly final_answer?: Stored },
+): DelegationPayload {
+  return { kind: 'delegation', ...place, ...whatIsDelegated(start), concludes: startId, ...said };
+}
+
+/** The parent takes over what the child said, and pins where. */
+export function conclusionPayload(place: Place, answerId: Hash, answer: DelegationPayload): DelegationPayload {
+  const { concludes, final_answer, budget_cost = {} } = answer;
+  return {
+    kind: 'delegation',
+    ...place,
+    ...whatIsDelegated(answer),
+    concludes: concludes as Hash,
+    child_head: answerId,
+    budget_cost,
+    ...(final_answer === undefined ? {} : { final_answer }),
+  };
+}
+
+function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delegated {
+  return { child_trajectory_id, task, writ };
+}
+
+/** What goes with an entry that erases. */
+export type Erasing = Pick<Batch, 'erased' | 'erasedAnswers'>;
+
+/** What the commit of an erasure erases, by the entry that it is. */
+export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): Erasing | undefined {
+  const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
+  if (erasure === undefined) return undefined;
+  const answers = answersErasedBy(erasure);
+  return {
+    erased: [...erasure.values, ...loggedErasedBy(erasure)].map(({ hash }) => ({ hash, by: id })),
+    ...(answers.length > 0 && { erasedAnswers: answers.map((key) => ({ key, by: id })) }),
+  };
+}

@@ -1,0 +1,149 @@
+import type { Json } from '#base';
+import { contentHash, parseCanonical } from '#canon';
+import type { Observed, PatchOperation, Waiting } from '#kernel';
+import {
+  approvalsOf,
+  type Entry,
+  type Hash,
+  isBlobRef,
+  isErased,
+  type Observation,
+  type Patch,
+  type PendingPayload,
+  type Replayer,
+  type Stored,
+} from '#ledger';
+import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
+import { RuntimeError } from '../errors.ts';
+
+type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
+
+/** Where the parts of a pending proposal are read from. */
+export interface WaitingSources {
+  readonly replayer: Replayer;
+  readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
+}
+
+/**
+ * What waits, read back from its entry, with its blobs and recorded observations.
+ *
+ * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`, `erased`
+ */
+export async function readWaiting(
+  pending: PendingPayload,
+  requesters: readonly string[],
+  sources: WaitingSources,
+): Promise<Waiting> {
+  const { replayer } = sources;
+  const { action, delta, approval, at, observations } = pending.proposal;
+  const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
+  const observed: Observed[] = [];
+  for (const observation of observations) {
+    observed.push({ name: observation.name, value: await observedValue(observation, entry, sources) });
+  }
+  return {
+    intent: { action: action.name, role: action.role, args: await readValue(entry, action.args, replayer) },
+    inputs: { at, observations: observed },
+    patches: await readOperations(entry, delta.state, replayer),
+    approval: await readOperations(entry, approval, replayer),
+    ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
+    channel: pending.channel,
+    ...approvedSoFar(pending),
+    freezes: pending.freezes,
+    requesters,
+  };
+}
+
+function approvedSoFar(pending: PendingPayload): Pick<Waiting, 'approvals' | 'approvedBy'> {
+  const { needed, given } = approvalsOf(pending);
+  return { approvals: needed, approvedBy: given };
+}
+
+/** The value that an entry refers to. @throws LedgerFault; RuntimeError `erased` */
+export async function readValue(entry: Place, stored: Stored, { values }: Replayer): Promise<Json> {
+  const held = await values.held(entry, stored);
+  if ('value' in held) return held.value;
+  throw new RuntimeError(
+    'erased',
+    `${entry.trajectory_id} seq ${entry.seq} refers to a value that was erased (${held.$erased}); what needs it can’t go on.`,
+    { evidence: { ...entry, hash: held.$erased } },
+  );
+}
+
+/** The operations that an entry records, as the kernel made them. @throws LedgerFault; RuntimeError `erased` */
+export async function readOperations(
+  entry: Place,
+  stored: Stored<readonly Patch[]>,
+  replayer: Replayer,
+): Promise<PatchOperation[]> {
+  if (isBlobRef(stored)) return (await replayer.values.patches(entry, stored)) as PatchOperation[];
+  return Promise.all(
+    stored.map(async (patch): Promise<PatchOperation> => {
+      // In a ledger that was tampered with it may be no operation, which is for the fold to say.
+      const value = (patch as { readonly value?: Stored } | null)?.value;
+      if (!isBlobRef(value) || isErased(value)) return patch as PatchOperation;
+      return {
+        ...patch,
+        value: await readValue(entry, value, replayer),
+        ...(value.salted === true ? { sensitive: true } : {}),
+      } as PatchOperation;
+    }),
+  );
+}
+
+/**
+ * The value that an observation was recorded with.
+ *
+ * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`, `erased`
+ */
+export async function observedValue(
+  observation: Observation,
+  entry: Place,
+  { replayer, oracle }: WaitingSources,
+): Promise<Json> {
+  const { name, value, oracle_key: key, hash } = observation;
+  if (key === undefined) return readValue(entry, value as Stored, replayer);
+  const row = await oracle?.oracleGet(key);
+  if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
+  const named = hash ?? (await readValue(entry, value as Stored, replayer));
+  const answer = row === undefined ? undefined : parseCanonical(row.answer, ORACLE_LIMITS);
+  if (answer !== undefined && contentHash(answer, ORACLE_LIMITS) === named) return answer;
+  throw new RuntimeError(
+    'observation_missing',
+    `The observation ${name} is recorded under oracle key ${key}, which ${answer === undefined ? 'is not at hand' : 'has another answer'}; give the runtime the oracle log that it was made with.`,
+    { evidence: { key } },
+  );
+}
+
+/**
+ * Sees that observations by oracle key are what the oracle log has: an entry must not name an answer that was never given.
+ *
+ * @throws RuntimeError `observation_missing`, `erased`
+ */
+export async function checkObserved(
+  observations: readonly Observation[],
+  oracle: WaitingSources['oracle'],
+): Promise<void> {
+  for (const { name, oracle_key: key, hash } of observations) {
+    if (key === undefined) continue;
+    const row = await oracle?.oracleGet(key);
+    if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
+    if (row !== undefined && hashOf(row) === hash) continue;
+    const what = oracle === undefined ? 'the runtime was given no oracle log' : 'the oracle log has no such answer';
+    throw new RuntimeError('observation_missing', `The observation ${name} names oracle key ${key}, but ${what}.`, {
+      evidence: { key },
+    });
+  }
+}
+
+function erasedAnswer(name: string, { key, erased_by }: OracleRow): RuntimeError {
+  return new RuntimeError(
+    'erased',
+    `The observation ${name} is recorded under oracle key ${key}, whose answer was erased by ${erased_by}; what needs it can’t go on.`,
+    { evidence: { key, by: erased_by } },
+  );
+}
+
+function hashOf({ answer }: OracleRow): Hash {
+  return contentHash(parseCanonical(answer, ORACLE_LIMITS), ORACLE_LIMITS);
+}

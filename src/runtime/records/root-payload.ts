@@ -1,0 +1,100 @@
+import type { Policy, WritVerifier } from '#authority';
+import type { Json } from '#base';
+import { type Domain, detailOf, hasErased, partedState, type World } from '#kernel';
+import type {
+  ChildBeginning,
+  DelegatedFrom,
+  DomainRef,
+  Hash,
+  Instant,
+  Patch,
+  RootPayload,
+  Stored,
+  VectorItem,
+} from '#ledger';
+import { verified, Writs } from '../authority/writs.ts';
+import { RuntimeError } from '../errors.ts';
+import { COMPILER_VERSION } from './entry-payloads.ts';
+import type { Kept } from './payload-blobs.ts';
+
+/** What a root entry is made of. */
+export interface Beginning {
+  readonly trajectoryId: string;
+  readonly at: Instant;
+  readonly domain: DomainRef;
+  readonly initialState: Stored;
+  /** The sensitive parts of the initial state. */
+  readonly sensitive?: readonly Patch[] | undefined;
+  readonly writs: readonly Json[];
+  readonly policy: Policy | undefined;
+  readonly vector?: readonly VectorItem[] | undefined;
+  readonly delegatedFrom?: DelegatedFrom;
+  readonly note?: string | undefined;
+}
+
+export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ...rest }: Beginning): RootPayload {
+  return {
+    kind: 'root',
+    trajectory_id: trajectoryId,
+    seq: 0,
+    parent: null,
+    at,
+    domain,
+    initial_state: rest.initialState,
+    compiler_version: COMPILER_VERSION,
+    writs: rest.writs,
+    ...policyHash(policy),
+    ...(rest.delegatedFrom === undefined ? {} : { delegated_from: rest.delegatedFrom }),
+    ...(vector === undefined ? {} : { detection_vector: vector }),
+    ...(note === undefined ? {} : { note }),
+    ...(rest.sensitive === undefined ? {} : { sensitive: rest.sensitive }),
+  };
+}
+
+/** A state as a beginning has it: its sensitive parts apart. */
+export function begunWith(
+  domain: Domain,
+  state: Json,
+  kept: Kept,
+): Pick<ChildBeginning, 'initial_state' | 'sensitive'> {
+  if (domain.sensitive !== undefined && hasErased(state))
+    throw new RuntimeError('bad_option', 'The options can’t be used: the state has a value that is said to be erased.');
+  const { plain, sensitive } = partedState(domain, state);
+  const initial_state = kept.value(plain, false);
+  return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.listed(sensitive) };
+}
+
+export function policyHash(policy: Policy | undefined): { policy_hash?: Hash } {
+  return policy === undefined ? {} : { policy_hash: policy.digest };
+}
+
+export function refOf({ name, version, hash }: Domain): DomainRef {
+  return { name, version, hash };
+}
+
+/**
+ * A beginning must pass every invariant, or say that it does not (decisions §2.2): what it then says.
+ *
+ * @throws RuntimeError `broken_start`
+ */
+export function vectorOf(world: World, override: boolean): readonly VectorItem[] | undefined {
+  const [first] = world.failing;
+  if (first === undefined) return undefined;
+  if (override) return world.vector() as readonly VectorItem[];
+  throw new RuntimeError(
+    'broken_start',
+    `The state breaks ${first.rule.id}: ${detailOf(first)}. Begin with override to do so all the same.`,
+    {
+      evidence: { invariants: world.failing.map(({ rule }) => rule.id) },
+    },
+  );
+}
+
+/** The writs of a beginning, each of which must hold. @throws RuntimeError `bad_writ`, `bad_option`; AuthorityError `bad_writ` */
+export function checkWrits(writs: readonly Json[], verifier: WritVerifier): readonly Json[] {
+  if (!Array.isArray(writs)) throw new RuntimeError('bad_option', 'The options can’t be used: writs are a list.');
+  const bound = new Writs();
+  bound.bind(writs);
+  for (const writ of writs) verified(verifier, bound.present(writ));
+  return writs;
+}

@@ -1,0 +1,165 @@
+import { AssizeError, type Form, form, requireForm } from '#base';
+import { copyJson, WORLD_LIMITS } from '#canon';
+import { faultOfName, KernelError, type PatchOperation } from '#kernel';
+import {
+  approvalsOf,
+  type CounselorRecord,
+  type EntryRow,
+  type Hash,
+  type Payload,
+  type PendingPayload,
+  type RejectionReason,
+  readRow,
+} from '#ledger';
+import { RuntimeError } from '../errors.ts';
+import type { GivenAnswer } from '../memory/index.ts';
+
+/** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
+export type Ruling =
+  | { readonly ruling: 'committed'; readonly entry: EntryRow }
+  | {
+      readonly ruling: 'rejected';
+      readonly entry: EntryRow;
+      readonly reason: RejectionReason;
+      readonly detail: string;
+      readonly invariantId?: string;
+    }
+  | {
+      readonly ruling: 'escalated';
+      readonly entry: EntryRow;
+      /** The id under which it is approved or rejected: the entry's. */
+      readonly pending: Hash;
+      readonly channel: string;
+      readonly reason: PendingPayload['reason'];
+      readonly detail: string;
+      readonly invariantId?: string;
+      /** Where it takes more than one: how many people must approve it, and who has. */
+      readonly approvals?: number;
+      readonly approvedBy?: readonly CounselorRecord[];
+    }
+  /** An open approval stops this proposal; nothing was recorded. Propose again when it is resolved. */
+  | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
+
+/** What ends an escalation: a counselor's commit or rejection, or its expiry. */
+export type FinalRuling = Extract<Ruling, { readonly ruling: 'committed' | 'rejected' }>;
+
+export interface Resolution {
+  /**
+   * Who decides: the domain's counselors say whether they may. A name of 1 to 512 characters that can all be seen, with single
+   * spaces inside.
+   */
+  readonly principal: string;
+  /** How they were identified, for the record. */
+  readonly method: string;
+  /** The digest they were shown; another one is refused. */
+  readonly digest?: Hash;
+}
+
+export interface ApprovalInput extends Resolution {
+  /** Also when the result does not pass every invariant. Where it takes several people, all of them must say so. */
+  readonly override?: boolean;
+  readonly reason?: string;
+  /**
+   * What is believed, where it contradicts what is: the winner of each question. Who answers is a counselor of the kind that its predicate
+   * names. Where it takes several people, the last one alone answers.
+   */
+  readonly answers?: readonly GivenAnswer[];
+  /** The counselor's own change in place of the proposal's; refused where it takes several people. */
+  readonly replacement?: readonly PatchOperation[];
+}
+
+export interface RejectionInput extends Resolution {
+  readonly reason: string;
+}
+
+const RESOLUTION = { principal: form.any, method: form.any, digest: form.any, reason: form.any };
+export const REJECTION: Form = form.options<RejectionInput>(RESOLUTION);
+export const APPROVAL: Form = form.options<ApprovalInput>({
+  ...RESOLUTION,
+  override: form.any,
+  answers: form.any,
+  replacement: form.any,
+});
+
+/**
+ * What goes into an entry must be what an entry may have, and is what was checked: a copy, whatever the caller makes of the input
+ * while others are waited for.
+ *
+ * @throws RuntimeError `bad_intent`; KernelError `invalid_replacement`; ArgumentError `bad_argument`
+ */
+export function checkedResolution<Input extends Resolution>(
+  given: Input,
+  of: Form,
+  texts: readonly string[] = ['principal', 'method'],
+): Input {
+  const input = { ...given };
+  const said = input as unknown as { readonly [name: string]: unknown };
+  const wanted = said['reason'] === undefined ? texts : [...texts, 'reason'];
+  const wrong = wanted.find((name) => typeof said[name] !== 'string');
+  if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
+  const { answers, replacement } = said;
+  const copies = answers === undefined ? {} : { answers: answersFrom(answers) };
+  requireForm(of, input, 'input');
+  const fault = faultOfName(input.principal);
+  if (fault === undefined)
+    return { ...input, ...copies, ...(replacement !== undefined && { replacement: ownReplacement(replacement) }) };
+  throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {
+    evidence: { principal: input.principal },
+  });
+}
+
+/** Copies, of which each member was read once. */
+function answersFrom(given: unknown): GivenAnswer[] {
+  const answers = Array.isArray(given) ? Array.from(given as unknown[], answerFrom) : [undefined];
+  if (answers.every((answer) => answer !== undefined)) return answers;
+  throw new RuntimeError(
+    'bad_intent',
+    'Answers are a list; each has the request that it answers, and the claim of its winner.',
+  );
+}
+
+function answerFrom(given: unknown): GivenAnswer | undefined {
+  const { request, winner } = (given ?? {}) as Partial<GivenAnswer>;
+  return typeof request === 'string' && typeof winner === 'string' ? { request, winner } : undefined;
+}
+
+/** What is no list of operations is for the kernel to say, which tries them. */
+function ownReplacement(given: unknown): unknown {
+  try {
+    return copyJson(given, { ...WORLD_LIMITS, foreign: true });
+  } catch (error) {
+    throw new KernelError('invalid_replacement', `The approved state is no JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The ruling that an entry records. */
+export function rulingOf(row: EntryRow): Ruling {
+  return rulingFrom(row, readRow(row).payload);
+}
+
+/** The same with the payload at hand. */
+export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
+  const entry = row;
+  if (payload.kind === 'commit') return { ruling: 'committed', entry };
+  if (payload.kind === 'rejection') {
+    const { reason, detail } = payload;
+    return { ruling: 'rejected', entry, reason, detail, ...invariantOf(payload) };
+  }
+  if (payload.kind === 'pending_approval') {
+    const { channel, reason, detail } = payload;
+    const asked = { pending: row.id, channel, reason, detail, ...invariantOf(payload) };
+    return { ruling: 'escalated', entry, ...asked, ...severalOf(payload) };
+  }
+  throw new AssizeError('not_a_ruling', `A ${payload.kind} entry rules on nothing.`);
+}
+
+function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: readonly CounselorRecord[] } {
+  const { needed, given } = approvalsOf(payload);
+  return needed > 1 ? { approvals: needed, approvedBy: given } : {};
+}
+
+function invariantOf({ invariant_id }: { readonly invariant_id?: string }): { invariantId?: string } {
+  return invariant_id === undefined ? {} : { invariantId: invariant_id };
+}

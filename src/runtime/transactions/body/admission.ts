@@ -1,0 +1,138 @@
+import type { Json } from '#base';
+import { type Claim, EffectError, isPivot, type Tool } from '#effects';
+import type { Refusal } from '#kernel';
+import type { BlobRow } from '#ledger';
+import { refusalOf, sum, type ToolUse } from '../../records/tool-authority.ts';
+import { inTime } from '../limits/time-limit.ts';
+import { isHeld, type Prepared } from '../log/call-record.ts';
+import { type Costs, FREE } from '../log/undo-budget.ts';
+import type { Branch } from './branch.ts';
+import type { Judgement } from './claims.ts';
+
+/**
+ * What a call touches, when it may begin. From then on that is not given up, with no turn in between, or not free before it is read.
+ * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`, `too_much`
+ */
+export function allowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
+  const { attempt } = branch;
+  checkPivot(branch, tool);
+  attempt.claims.check(tool, claims);
+  authorise(branch, tool, input, claims);
+  if (tool.class !== undefined) attempt.count(tool);
+  if (keeps(branch, tool)) attempt.claims.touch(claims);
+  else attempt.claims.read(claims);
+  return claims;
+}
+
+/** The same, where that is to be asked or waited for. @throws as `allowed`; EffectError `bad_resolver` */
+export async function judged(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  { after, over }: Judgement,
+): Promise<readonly Claim[]> {
+  const { held, asking } = branch.attempt;
+  try {
+    await inTime(asking.signal, () => after);
+    checkPivot(branch, tool);
+    return allowed(branch, tool, input, await held.names.of(tool.claims(input), asking.signal));
+  } finally {
+    over();
+  }
+}
+
+/** The same when its turn has come, by what was called before it. @throws EffectError `no_counselor`, `second_pivot`, `not_authorised` */
+export function checkStillAllowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
+  try {
+    checkPivot(branch, tool);
+    authorise(branch, tool, input, claims);
+  } catch (error) {
+    letGo(branch, tool, claims);
+    throw error;
+  }
+}
+
+/** It was let begin, and nothing rests on it any more. */
+export function letGo(branch: Branch, tool: Tool, claims: readonly Claim[]): void {
+  if (keeps(branch, tool)) branch.attempt.claims.untouch(claims);
+  else branch.attempt.claims.readIsOver(claims);
+}
+
+/** Whether what it touches may not be given up after it either: what is read without waiting is read again at the gate. */
+function keeps({ attempt }: Branch, { class: kind }: Tool): boolean {
+  return kind !== undefined || attempt.asking.isOptimistic;
+}
+
+/** Branches may have one each, as one of them is gone on with. */
+function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: Tool): void {
+  if (kind === undefined || !isPivot(kind)) return;
+  const { counselors } = branch.attempt.asking;
+  if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel)) throw noCounselor(name, channel);
+  const first = branch.firstPivot;
+  if (first !== undefined) throw secondPivot(name, first);
+}
+
+/** Why a branch can't be gone on with. While it was at work, this may have called what can be neither undone nor held. */
+export function whyNotAdopted({ firstPivot: first }: Branch, { pivot }: Branch): EffectError | undefined {
+  return pivot === undefined || first === undefined ? undefined : secondPivot(pivot.name, first);
+}
+
+function authorise({ attempt }: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
+  const use = useOf(tool, input, claims);
+  const refusal = refusalOf(attempt.asking.authority(), use, tool.class !== undefined && isHeld(tool.class));
+  if (refusal !== undefined) throw notAuthorised(tool, refusal);
+}
+
+/**
+ * What can be undone at a cost is called where the budget has both, what the transaction costs so far and what undoing it all
+ * would, beside all else that is at work (decisions §5.7). From here to the intent nothing awaits. Answers with what keeps its
+ * writ in the ledger: undoing may be booked under it where nothing else is.
+ *
+ * @throws EffectError `not_authorised`
+ */
+export function checkAffords(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  { effect }: Prepared,
+  { cost, undo_cost: undoCost = FREE }: Costs,
+): readonly BlobRow[] {
+  if (effect.class.reversibility !== 'with_cost') return [];
+  const { asking } = branch.attempt;
+  const authority = asking.authority();
+  // What was read anew meanwhile may not know its writ any more, or know that it was revoked.
+  const refusal = refusalOf(authority, useOf(tool, input, claims), false);
+  if (refusal !== undefined) throw notAuthorised(tool, refusal);
+  const afforded = authority.affords(sum(sum(branch.costSoFar, cost), undoCost));
+  if (afforded.ok) return undoCost === FREE ? [] : asking.unstored();
+  const detail = `the budget does not cover what it costs and what undoing it would: ${afforded.detail}`;
+  throw notAuthorised(tool, { reason: 'budget_exhausted', detail });
+}
+
+export function useOf({ name }: Tool, input: Json, claims: readonly Claim[]): ToolUse {
+  return { action: name, scopes: claims.map(({ scope }) => scope.text), args: input };
+}
+
+function notAuthorised({ name }: Tool, { reason, detail }: Pick<Refusal, 'reason' | 'detail'>): EffectError {
+  return new EffectError('not_authorised', `${name} may not be used so: ${detail.replace(/\.$/, '')}.`, {
+    evidence: { tool: name, reason },
+  });
+}
+
+function noCounselor(tool: string, channel: string | undefined): EffectError {
+  const who = channel === undefined ? 'no counselors' : `no counselor of the kind ${channel}`;
+  return new EffectError(
+    'no_counselor',
+    `${tool} can’t be undone, and acts at once, so a person has to approve it; the domain has ${who}. Give it some (\`counselors\`).`,
+    { evidence: { tool, ...(channel === undefined ? {} : { channel }) } },
+  );
+}
+
+function secondPivot(tool: string, { name: first }: Tool): EffectError {
+  return new EffectError(
+    'second_pivot',
+    `${tool} can’t be undone, and acts at once, as ${first} does, which this transaction calls already; use a transaction for each.`,
+    { evidence: { tool, first } },
+  );
+}

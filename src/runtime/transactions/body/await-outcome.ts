@@ -1,0 +1,102 @@
+import { type Json, requireForm } from '#base';
+import { instantToMillis } from '#canon';
+import { type EffectPhase, isLeft, type KnownEffect, readTransaction } from '#effects';
+import { type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
+import type { Clock, Pause } from '#oracle';
+import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../../approve/await-decision.ts';
+import { RuntimeError } from '../../errors.ts';
+import { readSalted } from '../settle/quarantine.ts';
+
+/** What became of an effect that a commit has named. */
+export interface EffectAnswer {
+  /** As the commit names it. */
+  readonly id: Hash;
+  readonly tool: string;
+  /** `applied`, `undone`, `accepted`: for good. `in_doubt` and `unresolved` wait for a person. */
+  readonly phase: EffectPhase;
+  /**
+   * What the tool answered; `{"$erased": hash}` where that was erased. Undefined where it answered nothing, and where only a person
+   * says that it was applied.
+   */
+  readonly answer?: Json;
+  /** It has answered more than is kept. */
+  readonly isTooLong?: true;
+}
+
+/** What is asked for answers. */
+export interface AnswersPorts {
+  readonly store: LedgerStore & EffectStore;
+  readonly clock: Clock;
+  readonly pause: Pause;
+  /** When the log has all that this process knows of what has ended. */
+  readonly told: () => Promise<void>;
+}
+
+/** Waits until nothing that a commit has named goes on without a person, in whichever process. */
+export async function awaitedAnswers(
+  commitId: Hash,
+  options: AwaitOptions,
+  { store, clock, pause, told }: AnswersPorts,
+): Promise<EffectAnswer[]> {
+  requireForm(AWAIT_OPTIONS, options, 'options');
+  const { signal, until } = options;
+  if (until !== undefined) instantToMillis(until);
+  const ids = await effectsOfCommit(commitId, store);
+  for (;;) {
+    signal?.throwIfAborted();
+    await told();
+    const known = await Promise.all(ids.map((id) => knownEffect(id, store)));
+    const goesOn = known.find(({ phase }) => !ENDED.has(phase) && !isLeft(phase));
+    if (goesOn === undefined) return Promise.all(known.map((effect) => answerOf(effect, store)));
+    const now = clock.now();
+    if (until !== undefined && now >= until) throw stillDue(goesOn, until);
+    await pause(...lookAgainMs(now, [until]), signal);
+  }
+}
+
+const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
+
+interface Known extends Pick<KnownEffect, 'tool' | 'key' | 'result' | 'isTooLong'> {
+  readonly phase: EffectPhase;
+}
+
+async function effectsOfCommit(commitId: Hash, store: LedgerStore): Promise<Hash[]> {
+  const row = isHash(commitId) ? await store.resolve(commitId) : undefined;
+  const payload = row === undefined ? undefined : readRow(row).payload;
+  if (payload?.kind === 'commit') return payload.delta.effects.map(({ id }) => id);
+  const what = row === undefined ? 'there is no such entry' : `it is a ${row.kind}`;
+  throw new RuntimeError(
+    'not_found',
+    `Effects are of commits, and ${isHash(commitId) ? commitId : `a thing of the type ${typeof commitId}`} is none: ${what}.`,
+  );
+}
+
+async function knownEffect(id: Hash, store: EffectStore): Promise<Known> {
+  const place = await store.effectKey(id);
+  const logged = place && (await store.effectsOf(place.epoch));
+  if (place === undefined || logged === undefined)
+    throw new RuntimeError(
+      'not_found',
+      `The effect log of this store can’t be asked for the effect ${id}: it was committed in another one, or by a transaction without a name that nobody had to approve.`,
+    );
+  const { effects, state } = readTransaction(logged);
+  return { ...effects[place.n]!, phase: state.effects[place.n]!.phase };
+}
+
+async function answerOf({ key: id, tool, phase, result, isTooLong }: Known, store: LedgerStore): Promise<EffectAnswer> {
+  if (isTooLong === true) return { id, tool, phase, isTooLong };
+  if (result === undefined) return { id, tool, phase };
+  const answer = await readSalted((hash) => store.blob(hash), result);
+  return { id, tool, phase, answer: answer ?? { $erased: result.$blob } };
+}
+
+function stillDue({ tool, key, phase }: Known, until: string): RuntimeError {
+  return new RuntimeError(
+    'still_pending',
+    `What ${tool} does was still ${phase} at ${until}; wait again, or ask later.`,
+    {
+      evidence: { id: key, phase, until },
+      retryable: true,
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import type { LoggedEffect } from '#effects';
+import { type Acting, sum } from '../../records/tool-authority.ts';
+import type { Run } from '../log/advance.ts';
+import { blobsOf, type Prepared } from '../log/call-record.ts';
+
+/** What a transaction brings to its proposal: what stands of it, and what is to be called at the commit. */
+export function actingOf(
+  run: Run,
+  planned: readonly Prepared[],
+  { uses, cost, pivot }: Pick<Acting, 'uses' | 'cost' | 'pivot'>,
+): Acting {
+  return {
+    effects: [...run.standing.map(named), ...planned.map(({ effect }) => named(effect))],
+    epoch: run.epoch,
+    cost,
+    undoCost: run.hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
+    uses,
+    pivot,
+    blobs: blobsOf(planned),
+    write: (entry) => run.commitWrite(entry, planned),
+    undone: (entry, by) => run.undoingWrite(entry, by),
+  };
+}
+
+/** As it waits for a person: with what it did before as it would be called again. */
+export function parkedOf(acting: Acting, again: readonly Prepared[], planned: readonly Prepared[]): Acting {
+  const all = [...again, ...planned];
+  return { ...acting, effects: all.map(({ effect }) => named(effect)), blobs: blobsOf(all) };
+}
+
+/** Members in canonical order, as the payload has them, which are written fastest. */
+function named({ key, payload }: LoggedEffect): Acting['effects'][number] {
+  return { effect: payload, id: key };
+}

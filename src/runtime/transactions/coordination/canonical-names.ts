@@ -1,0 +1,109 @@
+import type { Name } from '#authority';
+import { type Json, thrownOf } from '#base';
+import {
+  badResolver,
+  type Claim,
+  canonicalNames,
+  claimedOnce,
+  covers,
+  EffectError,
+  kindOf,
+  namesGiven,
+  type Resolver,
+  type Resolvers,
+  type ResolversByKind,
+  readResolvers,
+  resolversOf,
+  type Tool,
+} from '#effects';
+import { TimeLimit } from '../limits/time-limit.ts';
+
+/**
+ * Names of scopes as the resolvers tell them: claims are compared, logged and authorised by these and by no others. They are asked
+ * anew each time, as a link may lead elsewhere by then: what was not claimed by the name that it has now is not touched. It is asked
+ * once more after each wait and before the commit; what comes between that and the deed is for the tool to see.
+ */
+export class Names {
+  readonly #resolvers: ResolversByKind;
+  readonly #callMs: number;
+
+  /** `callMs`: how long a resolver may take. @throws EffectError `bad_resolver` */
+  constructor(resolvers: Resolvers | undefined, callMs: number) {
+    this.#resolvers = readResolvers(resolvers);
+    this.#callMs = callMs;
+  }
+
+  /** The same claims by their canonical names. Where nobody is asked, they are it. @throws EffectError `bad_resolver` */
+  of(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> | readonly Claim[] {
+    const isAsked = this.areAsked && claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
+    return isAsked ? this.#resolved(claims, signal) : claims;
+  }
+
+  async #resolved(claims: readonly Claim[], signal: AbortSignal | undefined): Promise<readonly Claim[]> {
+    const found = await Promise.all(claims.map((claim) => this.#namesOf(claim, signal)));
+    return claimedOnce(found.flat());
+  }
+
+  /** Whether anybody is asked about anything. */
+  get areAsked(): boolean {
+    return this.#resolvers.size > 0;
+  }
+
+  /**
+   * That a call still touches what it did when it was authorised: who was waited for, or whoever goes around Assize, may have
+   * changed what its names lead to.
+   *
+   * @throws EffectError `stale`, `bad_resolver`
+   */
+  async checkStill(tool: Tool, input: Json, then: readonly Claim[], signal?: AbortSignal): Promise<void> {
+    if (!this.areAsked) return;
+    const other = (await this.of(tool.claims(input), signal)).find((claim) => !covers(then, claim));
+    if (other === undefined) return;
+    throw new EffectError(
+      'stale',
+      `${tool.name} would ${other.access} ${other.scope.text} by now, as names lead elsewhere than when it was called; begin anew.`,
+      { evidence: { tool: tool.name, scope: other.scope.text, access: other.access }, retryable: true },
+    );
+  }
+
+  async #namesOf(claim: Claim, signal: AbortSignal | undefined): Promise<readonly Claim[]> {
+    const { scope, access } = claim;
+    if (resolversOf(scope, this.#resolvers) === undefined) return [claim];
+    const names = await canonicalNames(scope, (name) => this.#given(name, claim, signal));
+    return names.map((name) => ({ scope: name, access }));
+  }
+
+  async #given(scope: Name, { access }: Claim, signal: AbortSignal | undefined): Promise<readonly Name[]> {
+    let names: readonly Name[] = [scope];
+    for (const resolver of resolversOf(scope, this.#resolvers) ?? []) {
+      const given = names.map(async (name) =>
+        kindOf(name) === kindOf(scope) ? this.#ask(resolver, name, access, signal) : [name],
+      );
+      names = (await Promise.all(given)).flat();
+    }
+    return names;
+  }
+
+  async #ask(
+    resolver: Resolver,
+    { text, concrete }: Name,
+    access: Claim['access'],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Name[]> {
+    const limit = new TimeLimit(this.#callMs, signal);
+    let given: unknown;
+    try {
+      given = await limit.bound(
+        () => resolver(text, { access, isPattern: !concrete, signal: limit.signal }),
+        () => new Error(`nobody waited any longer than ${this.#callMs} ms`),
+      );
+    } catch (thrown) {
+      const cause = thrownOf(thrown);
+      const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : 'it threw what is no error';
+      throw badResolver(`${text} could not be resolved: ${why}`, { scope: text, cause, retryable: true });
+    } finally {
+      limit.end();
+    }
+    return namesGiven(text, given);
+  }
+}

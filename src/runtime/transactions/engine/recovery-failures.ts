@@ -1,0 +1,30 @@
+import { RuntimeError } from '../../errors.ts';
+import { tellFailure } from '../../records/tell-failure.ts';
+
+/** Reasons that are remembered. */
+const REASONS_MAX = 100;
+
+/** Tells why what was left could not be gone on with. It is tried again every second, and many may be left: each reason is told once. */
+export class RecoveryFailures {
+  readonly #listener: ((error: RuntimeError) => void) | undefined;
+  readonly #told = new Set<string>();
+
+  constructor(listener: ((error: RuntimeError) => void) | undefined) {
+    this.#listener = listener;
+  }
+
+  tell(epoch: number, cause: unknown): void {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    if (this.#told.has(why)) return;
+    if (this.#told.size >= REASONS_MAX) this.#told.clear();
+    this.#told.add(why);
+    tellFailure(
+      this.#listener,
+      new RuntimeError(
+        'recovery_failed',
+        `Transaction ${epoch} could not be gone on with, and is tried again; until then it keeps what it claims: ${why}`,
+        { evidence: { epoch }, cause },
+      ),
+    );
+  }
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import type { Membership, SharedEffectStore } from '#ledger';
+import { seededRandom } from '#oracle';
+import { MemoryStore } from '#stores';
+import { tally } from '../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { Effects } from './engine/engines.ts';
+
+// Somebody else has the store to itself, and this process waits for that.
+describe.each([
+  ['one process at a time', false],
+  ['several beside each other', true],
+])('of %s, who waits for the right to work', (_, shared) => {
+  async function stage() {
+    const store = new MemoryStore({ shared });
+    const tenure = await store.holdEffects();
+    const assize = runtimeOver(store, [tally], { tools: [] });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const count = (signal?: AbortSignal, deadlineMs = 60_000) =>
+      trajectory.transaction(
+        { writ: writFor('alice'), writes: ['r:/a'], deadlineMs, ...(signal && { signal }) },
+        (tx) => tx.propose({ action: 'count', role: 'counter', args: 'x' }),
+      );
+    return { store, tenure, assize, count };
+  }
+
+  const code = (made: Promise<unknown>): Promise<unknown> =>
+    made.then(
+      () => 'done',
+      (error: { readonly code?: string; readonly message: string }) => error.code ?? error.message,
+    );
+
+  test('waits as long as its own signal lets it, whoever came first', async () => {
+    const { tenure, assize, count } = await stage();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const waits = [count(first.signal), count(second.signal), count()].map(code);
+    first.abort(new Error('the first has enough'));
+    expect(await waits[0]).toBe('the first has enough');
+    second.abort(new Error('the second has enough'));
+    expect(await waits[1]).toBe('the second has enough');
+    await tenure.release();
+    expect(await waits[2]).toBe('done');
+    await assize.close();
+  });
+
+  test('waits no longer than its deadline', async () => {
+    const { tenure, assize, count } = await stage();
+    const waits = code(count());
+    expect(await code(count(undefined, 20))).toBe('deadline');
+    await tenure.release();
+    expect(await waits).toBe('done');
+    await assize.close();
+  });
+
+  test('keeps nobody out when all have given up, and may wait again', async () => {
+    const { store, tenure, assize, count } = await stage();
+    const giveUp = new AbortController();
+    const waits = [count(giveUp.signal), count(giveUp.signal)].map(code);
+    giveUp.abort(new Error('enough'));
+    const again = code(count());
+    expect(await Promise.all(waits)).toEqual(['enough', 'enough']);
+    await tenure.release();
+    expect(await again).toBe('done');
+    await assize.close();
+    await (await store.holdEffects()).release();
+  });
+
+  test('is told at once when the runtime is closed', async () => {
+    const { store, tenure, assize, count } = await stage();
+    const waits = [count(), count(new AbortController().signal)].map(code);
+    await assize.close();
+    expect(await Promise.all(waits)).toEqual(['closed', 'closed']);
+    // Nothing of it waits on.
+    const next = store.holdEffects();
+    await tenure.release();
+    await (await next).release();
+  });
+
+  test('lets go of what it is just given when the runtime is closed', async () => {
+    const { store, tenure, assize, count } = await stage();
+    const wait = code(count());
+    const given = tenure.release();
+    const closed = assize.close();
+    await Promise.all([given, closed]);
+    expect(['closed', 'done', 'tenure_lost']).toContain(await wait);
+    await (await store.holdEffects()).release();
+  });
+});
+
+describe('of several who find out that their place is lost', () => {
+  async function stage() {
+    const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
+    const memberships: Membership[] = [];
+    const joined = store.shareEffects;
+    store.shareEffects = async (options) => {
+      const membership = await joined(options);
+      memberships.push(membership);
+      return membership;
+    };
+    const effects = new Effects({
+      store,
+      tools: [],
+      random: seededRandom('joining'),
+      pause: async () => {},
+      callMs: 1_000,
+      holdMs: 120_000,
+      tries: 3,
+      leaseMs: 600_000,
+      frontier: 'derived',
+      resolvers: undefined,
+      blob: (hash) => store.blob(hash),
+      answer: async () => undefined,
+      bookOf: () => {
+        throw new Error('nothing is told here');
+      },
+    });
+    const first = await effects.held();
+    const lost = new Promise((resolve) => first.coordination.lost!.addEventListener('abort', resolve));
+    await memberships[0]!.release();
+    await first.coordination.sure();
+    await expect(first.coordination.own(1)).rejects.toMatchObject({ code: 'tenure_lost' });
+    await lost;
+    return { effects, first, memberships };
+  }
+
+  test('at once, one joins again, and all have that', async () => {
+    const { effects, first, memberships } = await stage();
+    const all = await Promise.all([
+      effects.held(),
+      effects.beginAnew(first, undefined).then(() => effects.held()),
+      effects.held(),
+      effects.beginAnew(first, undefined).then(() => effects.held()),
+    ]);
+    expect(new Set(all).size).toBe(1);
+    expect([all[0] === first, memberships.length]).toEqual([false, 2]);
+    await effects.close();
+  });
+
+  test('who does so when another one is held already leaves that alone', async () => {
+    const { effects, first, memberships } = await stage();
+    const second = await effects.held();
+    await effects.beginAnew(first, undefined);
+    expect(await effects.held()).toBe(second);
+    expect([second.isLost, memberships.length]).toEqual([false, 2]);
+    await effects.close();
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, test, vi } from 'vitest';
+import type { Holding } from '#effects';
+import { Holdings } from './staged-writes.ts';
+
+test('a transaction that has ended holds nothing any more, and all that it held has ended', async () => {
+  const holdings = new Holdings();
+  const end = vi.fn(async () => undefined);
+  const together = { at: {}, part: 1, execute: async () => [], hold: vi.fn(() => ({ end }) as unknown as Holding) };
+  expect(holdings.at(together)).toBe(holdings.at(together));
+  await holdings.end();
+  expect([end.mock.calls.length, together.hold.mock.calls.length]).toEqual([1, 1]);
+  for (const at of [together.at, {}])
+    expect(() => holdings.at({ ...together, at })).toThrow(expect.objectContaining({ code: 'transaction_over' }));
+  expect(together.hold).toHaveBeenCalledTimes(1);
+});

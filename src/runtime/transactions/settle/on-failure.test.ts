@@ -1,0 +1,524 @@
+import { describe, expect, test } from 'vitest';
+import type { Sink } from '#effects';
+import { defineDomain } from '#kernel';
+import { readRow } from '#ledger';
+import { seededRandom } from '#oracle';
+import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
+import { MemoryStore } from '#stores';
+import { orders } from '../../../../tests/support/effects-failing.ts';
+import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { checkTold } from '../../../../tests/support/effects-told.ts';
+import { keysOf } from '../../../../tests/support/ledger-rows.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+
+const writ = writFor('alice');
+const FOUND = { by: 'ops', evidence: 'looked' };
+const BOSS = { principal: 'boss', method: 'test' };
+const CELLS = ['reversible', 'with_cost', 'irreversible'] as const;
+
+/** Processes one after the other, on a sink that refuses what begins with "no". */
+class Site {
+  readonly store = new MemoryStore();
+  readonly sink: OutsideSink;
+  fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault = (of, what) =>
+    of === 'do' && what.startsWith('no') ? 'fail_for_good' : 'none';
+  assize: Assize;
+  #processes = 0;
+
+  readonly goes = (of: 'do' | 'undo' | 'ask', what: string): Fault => this.fault(of, what);
+
+  constructor(sort: Sink = 'keyed') {
+    this.sink = new OutsideSink(sort);
+    this.assize = this.process();
+  }
+
+  process(options: Partial<AssizeOptions> = {}, domains = [orders]): Assize {
+    const outside = { sink: this.sink, steps: new Steps(), fault: this.goes };
+    const tools = CELLS.flatMap((sort) => [toolFor(outside, sort, 'buffered'), toolFor(outside, sort, 'externalised')]);
+    return runtimeOver(this.store, domains, { tools, random: seededRandom(`p${this.#processes++}`), ...options });
+  }
+
+  async order(calls: readonly [tool: string, what: string][], args = 'o1', name?: string) {
+    const trajectory = await this.assize.open('t');
+    return trajectory.transaction(
+      { writ, writes: ['test:**'], retries: 0, ...(name === undefined ? {} : { name }) },
+      async (tx: Transaction) => {
+        for (const [tool, what] of calls) await tx.call(tool, { what });
+        tx.propose({ action: 'order', role: 'counter', args });
+      },
+    );
+  }
+
+  async state(): Promise<Record<string, number>> {
+    return ((await this.assize.open('t')).state() as { done: Record<string, number> }).done;
+  }
+
+  /** What there is outside. */
+  standing(): string[] {
+    return [...new Set(this.sink.log.map(({ what }) => what))].filter((what) => this.sink.standing(what) !== 0);
+  }
+
+  async left() {
+    return this.assize.recoverEffects();
+  }
+
+  async told(): Promise<void> {
+    await checkTold(this.store, 't', await this.left());
+    await this.assize.close();
+    for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
+    expect((await deepReplay(this.store, 't', { domains: [orders] })).differences).toEqual([]);
+  }
+}
+
+async function site(sort?: Sink): Promise<Site> {
+  const made = new Site(sort);
+  await made.assize.create(orders, { trajectoryId: 't', writs: [writ] });
+  return made;
+}
+
+function payloadOf(ruling: Ruling | undefined): any {
+  if (ruling === undefined || ruling.ruling === 'frozen') throw new Error('there is no entry');
+  return readRow(ruling.entry).payload;
+}
+
+const REFUSED: [string, string] = ['with_cost.buffered', 'no van'];
+
+describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, what fails for good', (sort) => {
+  test('is answered for, and all else that was done is undone, before the commit and after it', async () => {
+    const at = await site(sort);
+    const outcome = await at.order([
+      ['reversible.externalised', 'acted'],
+      ['reversible.buffered', 'held'],
+      REFUSED,
+      ['irreversible.buffered', 'a letter'],
+    ]);
+    expect(outcome).toMatchObject({
+      ruling: { ruling: 'committed' },
+      effects: 'failed',
+      failure: { ruling: 'committed' },
+    });
+    expect(at.standing()).toEqual([]);
+    expect(at.sink.times('do', 'a letter')).toBe(0);
+    expect(at.sink.log.filter(({ did }) => did === 'undo').map(({ what }) => what)).toEqual(['held', 'acted']);
+    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+    const { delta } = payloadOf(outcome.ruling);
+    const answer = payloadOf(outcome.failure);
+    expect(answer).toMatchObject({ action: { name: 'count', role: { name: 'counter' } }, delta: { effects: [] } });
+    const [{ name, value }] = answer.observations;
+    expect(name).toBe('assize.failure');
+    expect(value.commit).toBe((outcome.ruling as any).entry.id);
+    expect(value.effects.map(({ tool, outcome: what }: any) => `${tool} ${what}`)).toEqual([
+      'reversible.externalised undone',
+      'reversible.buffered undone',
+      'with_cost.buffered failed',
+      'irreversible.buffered dropped',
+    ]);
+    expect(value.effects.map(({ id }: any) => id)).toEqual(delta.effects.map(({ id }: any) => id));
+    await at.told();
+    expect((await at.assize.effects({ epoch: 1 }))[0]).toMatchObject({
+      phase: 'settled',
+      failing: { n: 2, refusals: 0 },
+    });
+  });
+
+  test('may be what can not be undone, as long as nothing of that kind was done', async () => {
+    const at = await site(sort);
+    const outcome = await at.order([
+      ['reversible.buffered', 'held'],
+      ['irreversible.buffered', 'no letter'],
+    ]);
+    expect(outcome.effects).toBe('failed');
+    expect(at.standing()).toEqual([]);
+    await at.told();
+  });
+
+  test('waits for a person once something was done that can not be undone', async () => {
+    const at = await site(sort);
+    const outcome = await at.order([
+      ['reversible.buffered', 'held'],
+      ['irreversible.buffered', 'a letter'],
+      ['irreversible.buffered', 'no letter'],
+    ]);
+    expect(outcome.effects).toBe('person');
+    expect(outcome.failure).toBeUndefined();
+    expect(at.standing()).toEqual(['held', 'a letter']);
+    await at.told();
+  });
+});
+
+test('after three tries is as good as for good', async () => {
+  const at = await site();
+  at.fault = (of, what) => (of === 'do' && what === 'no van' ? 'fail' : 'none');
+  expect((await at.order([['reversible.buffered', 'held'], REFUSED])).effects).toBe('failed');
+  expect(at.standing()).toEqual([]);
+  await at.told();
+});
+
+test('what its action does then may be of another role', async () => {
+  const at = await site();
+  const { failure } = await at.order([REFUSED], 'elsewhere');
+  expect(payloadOf(failure).action).toMatchObject({ name: 'refund', role: { name: 'clerk', params: { desk: 'd1' } } });
+  expect(await at.state()).toEqual({ elsewhere: 1, d1: 1 });
+  await at.told();
+});
+
+test('an action that says nothing about it leaves it to a person, and all else as it is', async () => {
+  const at = await site();
+  const trajectory = await at.assize.open('t');
+  const { effects } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.buffered', { what: 'held' });
+    await tx.call('with_cost.buffered', { what: 'no van' });
+    tx.propose({ action: 'count', role: 'counter', args: 'plain' });
+  });
+  expect(effects).toBe('person');
+  expect(at.standing()).toEqual(['held']);
+  await at.told();
+});
+
+test('who repeats it by its name is told that it failed, and what was done about that', async () => {
+  const at = await site();
+  const once = await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1');
+  const again = await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1');
+  expect(again).toMatchObject({ effects: 'failed', value: undefined, epoch: undefined });
+  expect(payloadOf(again.failure)).toEqual(payloadOf(once.failure));
+  await at.assize.close();
+  at.assize = at.process();
+  expect(payloadOf((await at.order([], 'o1', 'order 1')).failure)).toEqual(payloadOf(once.failure));
+  expect(at.sink.times('do', 'held')).toBe(1);
+  await at.told();
+});
+
+describe('what its action does then', () => {
+  test.each([
+    ['bad', 'invariant_rejected'],
+    ['unknown', 'unknown_tool'],
+    ['odd', 'bad_intent'],
+    ['throws', 'bad_intent'],
+  ])('is refused, for %s, and waits for a person with all undone', async (args, why) => {
+    const at = await site();
+    const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED], args, 'it');
+    expect(outcome.effects).toBe('person');
+    expect(at.standing()).toEqual([]);
+    const [left, ...more] = await at.left();
+    expect([left, more]).toMatchObject([{ tool: 'with_cost.buffered', phase: 'unresolved' }, []]);
+    const trajectory = await at.assize.open('t');
+    const [waits] = trajectory.pending();
+    expect(waits?.payload).toMatchObject({ reason: 'unresolved', channel: 'operator' });
+    expect(waits?.payload.detail).toContain(`was refused (${why})`);
+    expect((await at.order([], args, 'it')).effects).toBe('person');
+    await checkTold(at.store, 't', [left!]);
+    // Tried again, it is another proposal, and refused again.
+    const { epoch, n } = left!;
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ left: 1 });
+    await checkTold(at.store, 't', [left!]);
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' })).toMatchObject({
+      transaction: 'settled',
+    });
+    expect(await at.state()).toEqual({ [args]: 1 });
+    await at.told();
+  });
+
+  test('is committed once what was against it is gone', async () => {
+    const at = await site();
+    expect((await at.order([REFUSED], 'bad', 'it')).effects).toBe('person');
+    const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
+    // Somebody finds it there after all: the tool undoes it, and what its action does is asked for again.
+    const { phase, left } = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
+    expect([phase, left]).toEqual(['unresolved', 1]);
+    const trajectory = await at.assize.open('t');
+    await trajectory.propose({ action: 'count', role: 'counter', args: 'pardon', writ } as never);
+    await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' });
+    expect(await at.state()).toEqual({ bad: 1, pardon: 1, forbidden: 1 });
+    expect(await at.order([], 'bad', 'it')).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
+    await at.told();
+  });
+
+  test('may be let be by a person, and is not committed then', async () => {
+    const at = await site();
+    await at.order([['reversible.buffered', 'held'], REFUSED], 'bad');
+    const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
+    const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'residue' });
+    expect(ended).toMatchObject({ phase: 'accepted', transaction: 'settled' });
+    expect(await at.state()).toEqual({ bad: 1 });
+    await at.told();
+  });
+
+  test('is refused where the writ was revoked meanwhile', async () => {
+    const at = await site();
+    const trajectory = await at.assize.open('t');
+    const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
+    const { fault } = at;
+    let revoked: Promise<unknown> | undefined;
+    at.fault = (of, what) => {
+      if (what === 'no van') revoked ??= trajectory.revoke({ writ, by: officer, reason: 'lost' });
+      return fault(of, what);
+    };
+    const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED]);
+    await revoked;
+    expect(outcome).toMatchObject({ effects: 'person', failure: { ruling: 'rejected', reason: 'invalid_authority' } });
+    expect(at.standing()).toEqual([]);
+    await at.told();
+  });
+
+  test('waits for its counselor like any, and all else has ended', async () => {
+    const at = await site();
+    const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED], 'asks');
+    expect(outcome).toMatchObject({ effects: 'failed', failure: { ruling: 'escalated' } });
+    expect(await at.left()).toEqual([]);
+    const trajectory = await at.assize.open('t');
+    if (outcome.failure?.ruling !== 'escalated') throw new Error('it was not');
+    expect((await trajectory.approve(outcome.failure.pending, { ...BOSS, override: true })).ruling).toBe('committed');
+    expect(await at.state()).toEqual({ asks: 1, asked: 1 });
+    await at.told();
+  });
+
+  test('waits while the world is frozen, and is gone on with by itself', async () => {
+    const at = await site();
+    const trajectory = await at.assize.open('t');
+    const refused = at.fault;
+    let frozen: Promise<Ruling> | undefined;
+    at.fault = (of, what) => {
+      if (what === 'no van')
+        frozen ??= trajectory.propose({ action: 'count', role: 'counter', args: 'asked', writ } as never);
+      return refused(of, what);
+    };
+    const order = () => at.order([['reversible.externalised', 'acted'], REFUSED], 'o1', 'order 1');
+    const outcome = await order();
+    expect(outcome).toMatchObject({ effects: 'waiting', failure: { ruling: 'frozen' } });
+    expect(at.standing()).toEqual([]);
+    // Who repeats it is told the same: there is nothing that a person could decide about an effect of it.
+    expect((await order()).effects).toBe('waiting');
+    expect(await at.left()).toEqual([]);
+    const ruling = await frozen;
+    if (ruling?.ruling !== 'escalated') throw new Error('it was not');
+    await trajectory.reject(ruling.pending, { ...BOSS, reason: 'no' });
+    await expect.poll(() => at.state()).toMatchObject({ 'no o1': 1 });
+    expect(await at.left()).toEqual([]);
+    await at.told();
+  });
+
+  test('is the same where a person had to approve it all', async () => {
+    const at = await site();
+    const trajectory = await at.assize.open('t');
+    const asking = writFor('bob', { require_approval: ['order'] });
+    const { ruling } = await trajectory.transaction({ writ: asking, writes: ['test:**'] }, async (tx) => {
+      await tx.call('reversible.buffered', { what: 'held' });
+      await tx.call('with_cost.buffered', { what: 'no van' });
+      tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+    });
+    if (ruling.ruling !== 'escalated') throw new Error('it was not');
+    expect((await trajectory.approve(ruling.pending, BOSS)).ruling).toBe('committed');
+    expect(at.sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do held', 'undo held']);
+    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+    await at.told();
+  });
+
+  test('waits for a process that has the domain', async () => {
+    const at = await site();
+    // It ends when all is undone, before anything is proposed.
+    const { store } = at;
+    const commit = store.commit.bind(store);
+    let commits = 0;
+    store.commit = async (batch) => {
+      if (batch.entries.some(({ payload }) => payload.includes('"no o1"'))) {
+        commits++;
+        throw new Error('the disk is full');
+      }
+      return commit(batch);
+    };
+    await expect(at.order([['reversible.externalised', 'acted'], REFUSED])).rejects.toThrow();
+    await at.assize.close();
+    expect(commits).toBeGreaterThan(0);
+    store.commit = commit;
+    at.assize = at.process({}, []);
+    expect(await at.left()).toEqual([]);
+    const { name, version, hash } = orders;
+    expect(await at.assize.effects()).toMatchObject([
+      { phase: 'failing', needs: { tools: [], domain: { name, version, hash } } },
+    ]);
+    await at.assize.close();
+    at.assize = at.process();
+    expect(await at.left()).toEqual([]);
+    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+    await at.told();
+  });
+});
+
+test('what an action did not even say at first is told to who repeats it, once it was said and committed', async () => {
+  let isBroken = true;
+  const { order, ...actions } = (orders.declared as any).actions;
+  const onFailure = (name: string) => {
+    if (isBroken) throw new Error('it has no idea');
+    return order.onFailure(name);
+  };
+  const moody = defineDomain<any, any>({
+    ...(orders.declared as any),
+    name: 'moody',
+    actions: { ...actions, order: { ...order, onFailure } },
+  });
+  const at = new Site();
+  at.assize = at.process({}, [moody]);
+  await at.assize.create(moody, { trajectoryId: 't', writs: [writ] });
+  expect((await at.order([REFUSED], 'o1', 'order 1')).effects).toBe('person');
+  const [left] = await at.left();
+  isBroken = false;
+  const { epoch, n } = left!;
+  expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ transaction: 'settled' });
+  expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+  const again = await at.order([], 'o1', 'order 1');
+  expect(again).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
+  await at.assize.close();
+});
+
+describe('at a blind sink', () => {
+  test('what is in doubt is for a person, and what they find is undone before anything is said about the failure', async () => {
+    const at = await site('blind');
+    at.fault = (of, what) => (of === 'do' ? (what === 'lost' ? 'lose' : 'fail_for_good') : 'none');
+    const outcome = await at.order([['reversible.buffered', 'lost'], REFUSED]);
+    expect(outcome).toMatchObject({ effects: 'person' });
+    expect(outcome.failure).toBeUndefined();
+    const lefts = await at.left();
+    await checkTold(at.store, 't', lefts);
+    const [{ epoch, n } = { epoch: 0, n: 0 }] = lefts;
+    const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
+    expect(ended).toMatchObject({ phase: 'undone', transaction: 'settled', left: 0 });
+    expect(at.standing()).toEqual([]);
+    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+    await at.told();
+  });
+
+  test('what a person has found there before is undone too, once nothing stands in the way of that', async () => {
+    const at = await site('blind');
+    const goes: Record<string, Fault> = { found: 'lose', gone: 'lose_before', 'no letter': 'fail_for_good' };
+    at.fault = (of, what) => (of === 'do' ? (goes[what] ?? 'none') : 'none');
+    const outcome = await at.order([
+      ['reversible.buffered', 'found'],
+      ['reversible.buffered', 'held'],
+      ['irreversible.buffered', 'gone'],
+      ['irreversible.buffered', 'no letter'],
+    ]);
+    expect(outcome.effects).toBe('person');
+    const lefts = await at.left();
+    expect(lefts.map(({ n, phase }) => [n, phase])).toEqual([
+      [0, 'in_doubt'],
+      [2, 'in_doubt'],
+      [3, 'unresolved'],
+    ]);
+    const [{ epoch } = { epoch: 0 }] = lefts;
+    await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'applied' });
+    await checkTold(at.store, 't', lefts.slice(1));
+    // As long as nobody knows of the letter, the other one waits.
+    await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
+    expect(at.standing()).toEqual(['found', 'held']);
+    await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'undone' });
+    const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
+    expect(ended).toMatchObject({ transaction: 'settled', left: 0 });
+    expect(at.standing()).toEqual([]);
+    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+    await at.told();
+  });
+
+  test('what failed before, and waits, is there to be undone only where a person says so', async () => {
+    const at = await site('blind');
+    const goes: Record<string, Fault> = { gone: 'lose_before' };
+    at.fault = (of, what) =>
+      of === 'do' ? (goes[what] ?? (what.startsWith('no') ? 'fail_for_good' : 'none')) : 'none';
+    await at.order([
+      ['irreversible.buffered', 'gone'],
+      ['irreversible.buffered', 'no letter'],
+      ['irreversible.buffered', 'no parcel'],
+    ]);
+    const [{ epoch } = { epoch: 0 }] = await at.left();
+    await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'undone' });
+    // It fails for good, and the other one still waits: all that could be undone is, and that one is for a person.
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'retry' })).toMatchObject({
+      transaction: 'failing',
+      left: 1,
+    });
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'retry' })).toMatchObject({
+      phase: 'dropped',
+      transaction: 'settled',
+    });
+    expect(at.sink.log).toEqual([]);
+    await at.told();
+  });
+});
+
+test('whoever repeats it by its name is told that it failed, also where nothing was committed for that', async () => {
+  const at = await site();
+  const again = () => at.order([REFUSED], 'throws', 'order 1');
+  expect([(await again()).effects, (await again()).effects]).toEqual(['person', 'person']);
+  const [left] = await at.left();
+  await at.assize.resolveEffect({ ...FOUND, epoch: left!.epoch, n: 0, as: 'residue' });
+  const last = await again();
+  expect([last.effects, last.failure]).toEqual(['failed', undefined]);
+  await at.told();
+});
+
+test('nobody proposes under the keys by which the runtime finds what it has proposed', async () => {
+  const at = await site();
+  const trajectory = await at.assize.open('t');
+  const { ruling } = await at.order([], 'o1');
+  const { id } = (ruling as Extract<Ruling, { ruling: 'committed' }>).entry;
+  const propose = (idempotencyKey: string) =>
+    trajectory.propose({ action: 'count', role: 'counter', args: 'x', writ, idempotencyKey } as never);
+  for (const key of ['transaction:order 1', `failure:${id}`, 'failure:'])
+    await expect(propose(key)).rejects.toMatchObject({ code: 'bad_intent', message: expect.stringContaining('key') });
+  expect(await propose(`my failure:${id}`)).toMatchObject({ ruling: 'committed' });
+  expect(await at.state()).toEqual({ o1: 1, x: 1 });
+  await at.told();
+});
+
+test('of a trajectory that gave its answer meanwhile, what its action does is for a person, in the log alone', async () => {
+  const store = new MemoryStore();
+  const holder = keysOf(5);
+  const granted = writFor(holder.publicKey, { trajectory: 't', budget: { usd: 5 } });
+  const sink = new OutsideSink('keyed');
+  const goes = Promise.withResolvers<void>();
+  const called = Promise.withResolvers<void>();
+  const fault = (of: 'do' | 'undo' | 'ask', what: string): Fault =>
+    of === 'do' && what === 'no van' ? 'fail_for_good' : 'none';
+  const tool = toolFor({ sink, steps: new Steps(), fault }, 'reversible', 'buffered');
+  const { compensate } = tool.spec;
+  const slow = {
+    ...tool,
+    spec: {
+      ...tool.spec,
+      compensate: async (...given: Parameters<NonNullable<typeof compensate>>) => {
+        called.resolve();
+        await goes.promise;
+        return compensate!(...given);
+      },
+    },
+  };
+  const assize = runtimeOver(store, [orders], { tools: [slow] });
+  const parent = await assize.create(orders, { trajectoryId: 't', writs: [granted] });
+  const child = await parent.delegate({
+    writ: granted,
+    privateKey: holder.privateKey,
+    subject: 'helper',
+    task: 'order',
+    domain: orders,
+    childTrajectoryId: 'c',
+  } as never);
+  const own = child.delegatedFrom!.writ;
+  const ordered = child.transaction({ writ: own, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.buffered', { what: 'held' });
+    await tx.call('reversible.buffered', { what: 'no van' });
+    tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+  });
+  await called.promise;
+  await child.answer({ finalAnswer: 'done' });
+  const { length } = await store.entries('c');
+  goes.resolve();
+  expect(await ordered).toMatchObject({ effects: 'person' });
+  expect(sink.standing('held')).toBe(0);
+  const [left] = await assize.recoverEffects();
+  expect(left).toMatchObject({ n: 1, phase: 'unresolved' });
+  const ended = await assize.resolveEffect({ ...FOUND, epoch: left!.epoch, n: 1, as: 'undone' });
+  expect(ended).toMatchObject({ transaction: 'settled' });
+  await assize.close();
+  expect(await store.entries('c')).toHaveLength(length);
+  expect(await store.openEffects()).toEqual([]);
+  for (const { fault: found } of await verifyStore(store)) expect(found).toBeUndefined();
+});

@@ -1,0 +1,261 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { declareTool, type TogetherCall } from '#effects';
+import { MemoryStore } from '#stores';
+import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+
+// What waits for a person keeps others from what it touches, and from nothing else.
+
+const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
+const FOUND = { by: 'ops', evidence: 'as it was found' };
+const ALL = { writ: writFor('alice'), writes: ['test:**'], reads: ['other:**'], retries: 0 };
+const TOOLS = ['reversible.externalised', 'irreversible.buffered'] as const;
+
+function stage(shared = false) {
+  const store = new MemoryStore({ shared });
+  const sink = new OutsideSink('blind');
+  const faults = new Map<string, Fault>();
+  const fault = (of: string, what: string) => faults.get(`${of} ${what}`) ?? 'none';
+  const process = async () => {
+    const outside = { sink, steps: new Steps(), fault };
+    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const assize = runtimeOver(store, [tally], { tools });
+    onTestFinished(() => assize.close());
+    const begun = (await store.head('t')) === undefined;
+    const trajectory = begun ? await assize.create(tally, { trajectoryId: 't' }) : await assize.open('t');
+    /** Calls a tool at each of these places, by their names. */
+    const at = async (places: readonly string[], tool: (typeof TOOLS)[number], ends = 'commits', options = {}) =>
+      trajectory
+        .transaction({ ...ALL, ...options }, async (tx) => {
+          for (const place of places) await tx.call(tool, { what: place, at: place });
+          if (ends === 'throws') throw new Error('undo it');
+          tx.propose(COUNT);
+        })
+        .catch((error: Error) => error.message);
+    /** Which of the places are refused. */
+    const refused = async (...places: string[]) => {
+      const found: string[] = [];
+      for (const place of places)
+        await trajectory
+          .transaction({ ...ALL, writes: [`test:${place}`] }, (tx) => tx.propose(COUNT))
+          .catch((error: { code?: string }) => {
+            expect(error.code).toBe('resource_in_doubt');
+            found.push(place);
+          });
+      return found;
+    };
+    const left = async () => (await assize.recoverEffects()).map(({ n, claims }) => [n, ...claims.map(textOf)]);
+    const resolve = async (n: number, as: 'applied' | 'undone') => {
+      const [{ epoch } = { epoch: 0 }] = await assize.recoverEffects();
+      return assize.resolveEffect({ ...FOUND, epoch, n, as });
+    };
+    return { assize, at, refused, left, resolve };
+  };
+  return { store, sink, faults, process };
+}
+
+const textOf = ({ access, scope }: { access: string; scope: { text: string } }): string => `${access} ${scope.text}`;
+
+describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
+  ['that was committed', 'irreversible.buffered', 'commits', 'do', 'lose'],
+  ['that is undone', 'reversible.externalised', 'throws', 'undo', 'fail'],
+])('a transaction %s', (_, tool, ends, of, fault) => {
+  test('keeps others only from what waits for a person, and each of it until that is decided', async () => {
+    const { faults, process } = stage();
+    for (const place of ['b', 'c']) faults.set(`${of} ${place}`, fault);
+    const one = await process();
+    await one.at(['a', 'b', 'c', 'd'], tool, ends);
+    expect(await one.left()).toEqual([
+      [1, 'write test:b'],
+      [2, 'write test:c'],
+    ]);
+    expect(await one.refused('a', 'b', 'c', 'd', 'e')).toEqual(['b', 'c']);
+    await one.resolve(1, 'undone');
+    expect(await one.left()).toEqual([[2, 'write test:c']]);
+    expect(await one.refused('a', 'b', 'c', 'd')).toEqual(['c']);
+    await one.resolve(2, 'undone');
+    expect(await one.refused('a', 'b', 'c', 'd')).toEqual([]);
+  });
+
+  test('does so also after its process has ended, and keeps all where what it touches was erased', async () => {
+    const { store, faults, process } = stage();
+    faults.set(`${of} b`, fault);
+    const one = await process();
+    await one.at(['a', 'b'], tool, ends);
+    await one.assize.close();
+    const two = await process();
+    expect(await two.left()).toEqual([[1, 'write test:b']]);
+    expect(await two.refused('a', 'b')).toEqual(['b']);
+    await two.assize.close();
+    const ids = (await store.entries('t')).map(({ id }) => id);
+    const erasing = runtimeOver(store, [tally]);
+    await (await erasing.open('t')).erase({ entries: ids, reason: 'asked for', writ: ALL.writ });
+    const three = await process();
+    expect(await three.left()).toEqual([[1, 'read other:**', 'write test:**']]);
+    expect(await three.refused('a', 'b', 'e')).toEqual(['a', 'b', 'e']);
+    // What a person decides needs no text.
+    await three.resolve(1, 'undone');
+    expect(await three.refused('a', 'b', 'e')).toEqual([]);
+  });
+
+  test('has it again where what was decided needs what was erased, until it is decided without', async () => {
+    const { store, sink, faults, process } = stage();
+    faults.set(`${of} b`, fault);
+    const one = await process();
+    await one.at(['b'], tool, ends);
+    await one.assize.close();
+    const erasing = runtimeOver(store, [tally]);
+    const ids = (await store.entries('t')).map(({ id }) => id);
+    await (await erasing.open('t')).erase({ entries: ids, reason: 'asked for', writ: ALL.writ });
+    faults.clear();
+    const two = await process();
+    const [{ epoch } = { epoch: 0 }] = await two.assize.recoverEffects();
+    const calls = sink.log.length;
+    const again = { ...FOUND, epoch, n: 0, as: 'retry', confirm: true } as const;
+    expect(await two.assize.resolveEffect(again)).toMatchObject({ phase: 'unresolved', left: 1 });
+    expect(await two.assize.recoverEffects()).toMatchObject([{ n: 0, phase: 'unresolved', why: 'erased' }]);
+    expect(sink.log).toHaveLength(calls);
+    expect(await two.refused('b')).toEqual(['b']);
+    await two.resolve(0, 'undone');
+    expect(await two.refused('b')).toEqual([]);
+  });
+
+  test('does so in the eyes of all who work beside it, and of who comes later', async () => {
+    const { faults, process } = stage(true);
+    faults.set(`${of} b`, fault);
+    const [one, other] = [await process(), await process()];
+    expect(await other.refused('a', 'b')).toEqual([]);
+    await one.at(['a', 'b'], tool, ends);
+    for (const each of [one, other, await process()]) expect(await each.refused('a', 'b')).toEqual(['b']);
+    await one.assize.close();
+    const last = await process();
+    for (const each of [other, last]) expect(await each.refused('a', 'b')).toEqual(['b']);
+    await last.resolve(1, 'undone');
+    for (const each of [other, last]) expect(await each.refused('a', 'b')).toEqual([]);
+  });
+
+  test('keeps its name, whatever else of it is free', async () => {
+    const { sink, faults, process } = stage();
+    faults.set(`${of} b`, fault);
+    const one = await process();
+    await one.at(['a', 'b'], tool, ends, { name: 'order-1' });
+    const before = sink.log.length;
+    // Elsewhere.
+    const again = await one.at(['e'], tool, ends, { name: 'order-1', writes: ['test:e'] });
+    if (ends === 'throws') expect(again).toMatch(/waits for a person/);
+    else expect(again).toMatchObject({ ruling: { ruling: 'committed' }, epoch: undefined });
+    expect(sink.log.length).toBe(before);
+    expect(await one.refused('a', 'b')).toEqual(['b']);
+  });
+});
+
+test('what a tool is missing for is kept, too', async () => {
+  const { store, faults, process } = stage();
+  faults.set('undo b', 'fail');
+  const one = await process();
+  await one.at(['a', 'b', 'c'], 'reversible.externalised', 'throws');
+  await one.assize.close();
+  const bare = runtimeOver(store, [tally], { tools: [] });
+  onTestFinished(() => bare.close());
+  await bare.recoverEffects();
+  // There, but nobody here can undo it.
+  await bare.resolveEffect({ ...FOUND, epoch: 1, n: 1, as: 'applied' });
+  const trajectory = await bare.open('t');
+  const count = (place: string) =>
+    trajectory.transaction({ ...ALL, writes: [`test:${place}`] }, (tx) => tx.propose(COUNT));
+  await count('a');
+  await expect(count('b')).rejects.toMatchObject({ code: 'resource_in_doubt' });
+});
+
+test('what a crash left, and was erased before it was done, waits for a person and not for a process', async () => {
+  const seen = new Set<string>();
+  for (let endAt = 1; ; endAt++) {
+    const store = new MemoryStore();
+    const sink = new OutsideSink('keyed');
+    const process = (steps: Steps) => {
+      const tools = TOOLS.map((name) => toolFor({ sink, steps }, ...(name.split('.') as ['reversible', 'buffered'])));
+      return runtimeOver(storeOf(store, steps), [tally], { tools });
+    };
+    const erasing = runtimeOver(store, [tally]);
+    await erasing.create(tally, { trajectoryId: 't' });
+    const steps = new Steps(endAt);
+    const ordered = process(steps)
+      .open('t')
+      .then((trajectory) =>
+        trajectory.transaction(ALL, async (tx) => {
+          for (const tool of TOOLS) await tx.call(tool, { what: tool, at: 'b' });
+          tx.propose(COUNT);
+        }),
+      );
+    await Promise.race([ordered, steps.ended]);
+    if (!steps.isDead) break;
+    const ids = (await store.entries('t')).map(({ id }) => id);
+    await (await runtimeOver(store, [tally]).open('t'))
+      .erase({ entries: ids, reason: 'asked for', writ: ALL.writ })
+      .catch(({ code }) => expect(code).toBe('nothing_to_erase'));
+    const next = process(new Steps());
+    for (const { epoch, n, phase, why } of await next.recoverEffects()) {
+      seen.add(`${phase}, ${why}`);
+      await next.resolveEffect({ ...FOUND, epoch, n, as: 'undone' });
+    }
+    expect(await next.effects()).toEqual([]);
+    await next.close();
+  }
+  expect([...seen]).toEqual(['unresolved, erased', 'in_doubt, erased']);
+});
+
+test.each([0, 1])(
+  'of what may have been called with another one, and was erased by itself, nobody can tell: %i',
+  async (n) => {
+    const done: string[] = [];
+    for (let endAt = 1; ; endAt++) {
+      const at = {};
+      const process = (store: MemoryStore, steps: Steps) => {
+        const execute = async (calls: readonly TogetherCall[]) => {
+          await steps.step();
+          done.push(...calls.map(({ part }) => part));
+          await steps.step();
+          return calls.map(() => null);
+        };
+        const tools = ['a', 'b'].map((name) =>
+          declareTool({
+            name,
+            input: z.strictObject({}),
+            class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+            writes: [`test:${name}`],
+            together: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
+            execute: () => null,
+            compensate: () => ({ undone: 'all' }),
+          }),
+        );
+        return runtimeOver(storeOf(store, steps), [tally], { tools });
+      };
+      const store = new MemoryStore();
+      await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+      const steps = new Steps(endAt);
+      const ordered = process(store, steps)
+        .open('t')
+        .then((trajectory) =>
+          trajectory.transaction(ALL, async (tx) => {
+            for (const name of ['a', 'b']) await tx.call(name, {});
+            tx.propose(COUNT);
+          }),
+        );
+      await Promise.race([ordered, steps.ended]);
+      if (!steps.isDead) break;
+      const [open] = await store.openEffects();
+      const payloads = [...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g)];
+      if (payloads.length === 0) continue;
+      // As where an erasure of many has stopped between two of its entries.
+      const read = store.blob.bind(store);
+      store.blob = async (hash) => (hash === payloads[n]![1] ? undefined : read(hash));
+      const next = process(store, new Steps());
+      const calls = done.length;
+      expect(await next.recoverEffects()).toMatchObject([{ n, phase: 'in_doubt', why: 'erased' }]);
+      expect(done).toHaveLength(calls);
+      await next.close();
+    }
+    expect(done).not.toEqual([]);
+  },
+);

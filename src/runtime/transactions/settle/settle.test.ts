@@ -1,0 +1,333 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Delivery, Reversibility, Sink } from '#effects';
+import {
+  type EffectStore,
+  isSettlement,
+  type LedgerStore,
+  type Payload,
+  readRow,
+  type SettlementPayload,
+} from '#ledger';
+import { type Trajectory, verifyStore } from '#runtime';
+import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+
+// How committed transactions have ended is in the ledger sooner or later, once, and nobody waits for it.
+
+type Store = LedgerStore & EffectStore;
+type Write = 'commit' | 'logEffects';
+/** What becomes of a write: it is made, or not, or it is made and nobody is told. */
+type Fate = 'made' | 'refused' | 'unknown' | 'unknown and not made';
+
+const writ = writFor('alice');
+
+/** A store whose writes are counted, and go as it is said of each. */
+function watched(
+  store: MemoryStore,
+  fate: (write: Write, n: number) => Fate | Promise<Fate> = () => 'made',
+): { store: Store; counts: Record<Write, number> } {
+  const counts = { commit: 0, logEffects: 0 };
+  const made = new Proxy<Store>(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== 'function') return member;
+      if (name !== 'commit' && name !== 'logEffects') return member.bind(target);
+      return async (...args: unknown[]) => {
+        const goes = await fate(name, ++counts[name]);
+        if (goes === 'refused') throw new Error('the disk is full');
+        const answer = goes === 'unknown and not made' ? undefined : await Reflect.apply(member, target, args);
+        return goes === 'made' ? answer : { status: 'unknown', cause: new Error('the line went dead') };
+      };
+    },
+  });
+  return { store: made, counts };
+}
+
+const buffered = () => toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'reversible', 'buffered');
+
+async function stage(fate?: (write: Write, n: number) => Fate | Promise<Fate>) {
+  const below = new MemoryStore();
+  let isOn = false;
+  const { store, counts } = watched(below, (write, n) => (isOn ? (fate?.(write, n) ?? 'made') : 'made'));
+  const assize = runtimeOver(store, [tally], { tools: [buffered()] });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  Object.assign(counts, { commit: 0, logEffects: 0 });
+  isOn = true;
+  return { store: below, assize, trajectory, counts, transact: (what: string) => transactOn(trajectory, what) };
+}
+
+function transactOn(trajectory: Trajectory<any>, what: string): Promise<unknown> {
+  return trajectory.transaction({ writ, writes: [`test:${what}`], retries: 0 }, async (tx) => {
+    await tx.call('reversible.buffered', { what, at: what });
+    tx.propose({ action: 'count', role: 'counter', args: 'order' });
+  });
+}
+
+async function payloadsOf(store: MemoryStore, trajectoryId = 't'): Promise<Payload[]> {
+  return (await allEntries(store, trajectoryId)).map((row) => readRow(row).payload);
+}
+
+async function settlementsOf(store: MemoryStore, trajectoryId = 't'): Promise<SettlementPayload[]> {
+  return (await payloadsOf(store, trajectoryId)).filter(isSettlement);
+}
+
+/** All effects that commits have named, each with how often it was settled; and that the ledger holds. */
+async function settledIn(store: MemoryStore, trajectoryId = 't'): Promise<number[]> {
+  const payloads = await payloadsOf(store, trajectoryId);
+  const settled = (await settlementsOf(store, trajectoryId)).flatMap(({ action }) =>
+    action.args.settled.flatMap(({ effects }) => effects.map(({ id }) => id)),
+  );
+  for (const { fault } of await verifyStore(store)) expect(fault).toBeUndefined();
+  const named = payloads.flatMap((payload) => (payload.kind === 'commit' ? payload.delta.effects : []));
+  return named.map(({ id }) => settled.filter((other) => other === id).length);
+}
+
+const openIn = async (store: EffectStore): Promise<number[]> => (await store.openEffects()).map(({ epoch }) => epoch);
+
+/** When the timer of what waits has gone off, and the store has answered. */
+async function afterPause(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(5);
+  await new Promise(setImmediate);
+}
+
+/** A store that makes the writes it is given in groups, as one on a disk does: all that have come until it is free share one sync. */
+function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
+  let syncs = 0;
+  let group: (() => Promise<void>)[] = [];
+  const sync = async (): Promise<void> => {
+    const writes = group;
+    group = [];
+    syncs++;
+    for (const write of writes) await write();
+  };
+  const made = new Proxy<Store>(store, {
+    get(target, name) {
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== 'function') return member;
+      if (name !== 'commit' && name !== 'logEffects') return member.bind(target);
+      return (...args: unknown[]) =>
+        new Promise((resolve, reject) => {
+          if (group.length === 0) setImmediate(() => void sync());
+          group.push(() => Promise.resolve(Reflect.apply(member, target, args)).then(resolve, reject));
+        });
+    },
+  });
+  return { store: made, syncs: () => syncs };
+}
+
+// By the rule of docs/design/effects.md: what acts at once is told first, and so is each call of a blind sink, or for good.
+test.each<[Reversibility, Delivery, Sink, number]>([
+  ['reversible', 'buffered', 'keyed', 1],
+  ['with_cost', 'buffered', 'queryable', 1],
+  ['reversible', 'buffered', 'blind', 2],
+  ['irreversible', 'buffered', 'keyed', 2],
+  ['reversible', 'externalised', 'keyed', 2],
+  ['with_cost', 'externalised', 'queryable', 2],
+  ['reversible', 'externalised', 'blind', 2],
+])(
+  'an effect that is %s, %s, %s is waited for as long as %i syncs take',
+  async (reversibility, delivery, sink, most) => {
+    const { store, syncs } = grouping(new MemoryStore());
+    const tool = toolFor({ sink: new OutsideSink(sink), steps: new Steps() }, reversibility, delivery);
+    const assize = runtimeOver(store, [tally], { tools: [tool] });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    const before = syncs();
+    const { effects } = await trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
+      await tx.call(tool.name, { what: 'it' });
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect([effects, syncs() - before]).toEqual(['settled', most]);
+    await assize.close();
+  },
+);
+
+describe('what has become of committed transactions', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('is told together, and nobody waits for it', async () => {
+    const { store, assize, counts, transact } = await stage();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    for (let n = 0; n < 20; n++) await transact(`${n}`);
+    expect(counts).toEqual({ commit: 20, logEffects: 0 });
+    expect(await openIn(store)).toHaveLength(20);
+    await afterPause();
+    expect(counts).toEqual({ commit: 21, logEffects: 0 });
+    expect(await openIn(store)).toEqual([]);
+    expect(await settlementsOf(store)).toHaveLength(1);
+    expect(await settledIn(store)).toEqual(Array(20).fill(1));
+    await assize.close();
+    expect(counts).toEqual({ commit: 21, logEffects: 0 });
+  });
+
+  test('is told without a pause where it is of many', async () => {
+    const { store, transact } = await stage();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    for (let n = 0; n < 64; n++) await transact(`${n}`);
+    await new Promise(setImmediate);
+    expect(await openIn(store)).toEqual([]);
+    expect(await settledIn(store)).toEqual(Array(64).fill(1));
+  });
+
+  test('is told when the runtime is closed', async () => {
+    const { store, assize, transact } = await stage();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transact('a');
+    expect(await settledIn(store)).toEqual([0]);
+    await assize.close();
+    expect(await settledIn(store)).toEqual([1]);
+  });
+
+  test('is waited for before the tenure ends, where it is on its way', async () => {
+    const written = Promise.withResolvers<void>();
+    const { store, assize, transact } = await stage(async (write, n): Promise<Fate> => {
+      if (write === 'commit' && n === 2) await written.promise;
+      return 'made';
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transact('a');
+    await afterPause();
+    const closed = assize.close();
+    const next = store.holdEffects();
+    written.resolve();
+    await closed;
+    expect(await openIn(store)).toEqual([]);
+    await (await next).release();
+  });
+
+  test('is told by more than one entry where it is of very many effects', async () => {
+    const { store, assize, trajectory } = await stage();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    for (const many of [600, 600, 3]) {
+      await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+        for (let n = 0; n < many; n++) await tx.call('reversible.buffered', { what: `${n}` });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      });
+    }
+    await assize.close();
+    const sizes = (await settlementsOf(store)).map(({ action }) =>
+      action.args.settled.map((each) => each.effects.length),
+    );
+    expect(sizes).toEqual([[600], [600, 3]]);
+    expect(await settledIn(store)).toEqual(Array(1_203).fill(1));
+  });
+
+  test('is nothing where a transaction uses no tool', async () => {
+    const { store, assize, trajectory } = await stage();
+    await trajectory.transaction({ writ }, (tx) => tx.propose({ action: 'count', role: 'counter', args: 'x' }));
+    await assize.close();
+    expect(await settlementsOf(store)).toEqual([]);
+    expect(await openIn(store)).toEqual([]);
+  });
+
+  test.each<[Fate, Fate]>([
+    ['refused', 'refused'],
+    ['refused', 'made'],
+    ['unknown', 'made'],
+    ['unknown and not made', 'made'],
+  ])('is told with what comes next where it was %s, and the log alone is %s', async (fate, alone) => {
+    const { store, assize, transact } = await stage((write, n) =>
+      write === 'commit' ? (n === 2 ? fate : 'made') : n === 1 ? alone : 'made',
+    );
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transact('a');
+    await afterPause();
+    expect(await settledIn(store)).toEqual([fate === 'unknown' ? 1 : 0]);
+    expect(await openIn(store)).toEqual(fate === 'unknown' ? [] : [1]);
+    // What is known of it is not lost with the process.
+    const records = (await store.effectsOf(1))?.records.length;
+    expect(records).toBe(fate !== 'unknown' && alone === 'refused' ? 1 : 2);
+    await transact('b');
+    await assize.close();
+    expect(await settledIn(store)).toEqual([1, 1]);
+    expect(await openIn(store)).toEqual([]);
+  });
+
+  test('is not tried any more once the runtime is closed, where nothing can be written', async () => {
+    const { assize, counts, transact } = await stage((_, n) => (n === 1 ? 'made' : 'refused'));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transact('a');
+    await afterPause();
+    await assize.close();
+    const then = { ...counts };
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(counts).toEqual(then);
+  });
+
+  test('is told by whoever takes over, where it could not be; of whichever domain it is', async () => {
+    const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
+    await transact('a');
+    await assize.close();
+    expect(await settledIn(store)).toEqual([0]);
+    expect(await openIn(store)).toEqual([1]);
+    const other = runtimeOver(store, [], { tools: [] });
+    expect(await other.recoverEffects()).toEqual([]);
+    expect(await settledIn(store)).toEqual([1]);
+    expect(await openIn(store)).toEqual([]);
+    await other.recoverEffects();
+    await other.close();
+    expect(await settledIn(store)).toEqual([1]);
+  });
+
+  test('is told by whoever takes over, also one that had the trajectory open and has not read what was committed since', async () => {
+    const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
+    const other = runtimeOver(store, [tally], { tools: [buffered()] });
+    await other.open('t');
+    await transact('a');
+    await assize.close();
+    expect(await settledIn(store)).toEqual([0]);
+    await other.recoverEffects();
+    await other.close();
+    expect(await settledIn(store)).toEqual([1]);
+    expect(await openIn(store)).toEqual([]);
+  });
+
+  test('is not told by who has lost the tenure', async () => {
+    const { store, assize, transact } = await stage();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const hold = store.holdEffects.bind(store);
+    const tenures: Awaited<ReturnType<typeof hold>>[] = [];
+    store.holdEffects = async (signal) => {
+      tenures.push(await hold(signal));
+      return tenures.at(-1)!;
+    };
+    await transact('a');
+    await tenures[0]!.release();
+    await (await hold()).release();
+    await afterPause();
+    await assize.close();
+    expect(await settledIn(store)).toEqual([0]);
+    store.holdEffects = hold;
+    await runtimeOver(store, [], { tools: [buffered()] }).recoverEffects();
+    expect(await settledIn(store)).toEqual([1]);
+  });
+
+  test('is told once, whoever else writes there', async () => {
+    const { store, assize, transact } = await stage();
+    const other = await runtimeOver(store, [tally]).open('t');
+    for (let n = 0; n < 10; n++) {
+      await Promise.all([
+        transact(`${n}`),
+        other.propose({ action: 'count', role: 'counter', args: `other ${n}`, writ }),
+        assize.recoverEffects(),
+      ]);
+    }
+    await assize.close();
+    const settled = await settledIn(store);
+    expect(settled).toEqual(Array(10).fill(1));
+  });
+
+  test('is told to each trajectory, also to one that was let go', async () => {
+    const { store, assize, transact } = await stage();
+    const second = await assize.create(tally, { trajectoryId: 'u' });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transact('a');
+    await transactOn(second, 'b');
+    assize.release('u');
+    await assize.recoverEffects();
+    expect(await settledIn(store, 't')).toEqual([1]);
+    expect(await settledIn(store, 'u')).toEqual([1]);
+    expect(await openIn(store)).toEqual([]);
+  });
+});

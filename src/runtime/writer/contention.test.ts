@@ -1,0 +1,210 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Company } from './contention.ts';
+
+let ms = 0;
+let log: string[] = [];
+beforeEach(() => {
+  ms = 0;
+  log = [];
+});
+
+const pause = async (from: number, to: number): Promise<void> => {
+  log.push(`pause ${from}-${to}`);
+};
+
+/** A store that gives each turn, or none. */
+const turns = (given = true) => {
+  // A turn that a test leaves is over in another one.
+  const own = log;
+  return {
+    turn: async (trajectoryId: string) => {
+      own.push(`take ${trajectoryId}`);
+      return given ? () => void own.push('end') : undefined;
+    },
+  };
+};
+
+const among = (store = turns()): Company => new Company(store, 't', pause, () => ms);
+
+/** An append as the writer does it. */
+async function append(company: Company, others = false): Promise<void> {
+  if (company.isTheirTurn) {
+    await company.letIn();
+    company.read(others);
+  }
+  company.sent();
+  company.won();
+  company.answered();
+}
+
+async function lose(company: Company): Promise<void> {
+  company.sent();
+  company.lost();
+  company.answered();
+  await company.letIn();
+  company.read(true);
+}
+
+describe('a writer', () => {
+  test('that never met another asks for no turn, nor pauses', async () => {
+    const company = among();
+    for (let n = 0; n < 50; n++) await append(company);
+    await company.letIn();
+    expect(log).toEqual([]);
+  });
+
+  test('that lost to another has its turn before it reads again, and writes on as long as that lasts', async () => {
+    const company = among();
+    await lose(company);
+    expect(log).toEqual(['take t']);
+    for (let n = 0; n < 10; n++) {
+      ms += 1;
+      await append(company);
+    }
+    expect(log).toEqual(['take t']);
+    ms += 20;
+    expect(company.isTheirTurn).toBe(true);
+    await append(company);
+    expect(log).toEqual(['take t', 'end', 'take t']);
+  });
+
+  test('whose reading took long has a longer turn, within limits', async () => {
+    for (const [reading, lasts] of [
+      [0, 20],
+      [10, 40],
+      [1_000, 100],
+    ] as const) {
+      const company = among();
+      company.lost();
+      await company.letIn();
+      ms += reading;
+      company.read(true);
+      ms += lasts - 1;
+      expect(company.isTheirTurn).toBe(false);
+      ms += 1;
+      expect(company.isTheirTurn).toBe(true);
+    }
+  });
+
+  test('that has nothing to write gives its turn back, and asks for another one later', async () => {
+    const company = among();
+    await lose(company);
+    await append(company);
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t', 'end']);
+    expect(company.isTheirTurn).toBe(true);
+  });
+
+  test('whose callers go on keeps its turn, and one that waits for the disk too', async () => {
+    const company = among();
+    await lose(company);
+    company.sent();
+    company.sent();
+    company.answered();
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t']);
+    company.answered();
+    // The caller proposes again at once.
+    company.sent();
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t']);
+  });
+
+  test('that never writes in its turn gives it back when it is over', async () => {
+    const company = among();
+    company.lost();
+    await company.letIn();
+    // Reading failed, or what was to be proposed was ruled on by others: nothing more is heard.
+    while (!log.includes('end')) await sleep(10);
+    expect(log).toEqual(['take t', 'end']);
+  });
+
+  test('that gave a turn back leaves the next one alone', async () => {
+    const company = among();
+    await lose(company);
+    await append(company);
+    // The look at whether it is idle is still to come when the next turn has begun.
+    await company.letIn();
+    expect(log).toEqual(['take t', 'end', 'take t']);
+    await nextTurn();
+    await nextTurn();
+    expect(log).toEqual(['take t', 'end', 'take t']);
+  });
+
+  test('that meets nobody for a few turns asks for none any more, until it meets somebody', async () => {
+    const company = among();
+    await lose(company);
+    for (let n = 0; n < 50; n++) {
+      ms += 1_000;
+      await append(company);
+    }
+    const taken = log.filter((what) => what.startsWith('take')).length;
+    expect(taken).toBeGreaterThan(4);
+    expect(taken).toBeLessThan(12);
+    expect(log.filter((what) => what === 'end').length).toBeGreaterThanOrEqual(taken - 1);
+    company.read(true);
+    ms += 1_000;
+    expect(company.isTheirTurn).toBe(true);
+  });
+
+  test('that can have no turn goes on without, for as long as one lasts', async () => {
+    const company = among(turns(false));
+    await lose(company);
+    await append(company);
+    expect(company.isTheirTurn).toBe(false);
+    ms += 20;
+    await append(company);
+    expect(log).toEqual(['take t', 'take t']);
+  });
+});
+
+describe('whoever has opened a trajectory', () => {
+  test('and has lost all that it had to write to others keeps no turn, and asks for none', async () => {
+    const company = among();
+    await lose(company);
+    company.opened();
+    expect(log).toEqual(['take t', 'end']);
+    for (let n = 0; n < 3; n++) {
+      ms += 1_000;
+      await append(company);
+    }
+    expect(log).toEqual(['take t', 'end']);
+    await lose(company);
+    expect(log).toEqual(['take t', 'end', 'take t']);
+  });
+
+  test('and has written something, or is about to, keeps its turn', async () => {
+    const written = among();
+    await lose(written);
+    await append(written);
+    written.opened();
+    const writing = among();
+    await lose(writing);
+    writing.sent();
+    writing.opened();
+    expect(log).toEqual(['take t', 'take t']);
+  });
+});
+
+describe('where the store gives no turns, a writer', () => {
+  const alone = (): Company => new Company({}, 't', pause, () => ms);
+
+  test('pauses when it has lost, longer each time, and begins anew after an append', async () => {
+    const company = alone();
+    for (let n = 0; n < 8; n++) await lose(company);
+    await append(company);
+    await lose(company);
+    expect(log).toEqual([1, 2, 4, 8, 16, 32, 32, 32, 1].map((to) => `pause 0-${to}`));
+  });
+
+  test('reads nothing again unless it has to', async () => {
+    const company = alone();
+    await lose(company);
+    company.read(true);
+    expect(company.isTheirTurn).toBe(false);
+  });
+});

@@ -1,0 +1,227 @@
+import type { Json } from '#base';
+import { parsePointer, toPointer } from '#canon';
+import {
+  type Binding,
+  type Change,
+  type Domain,
+  type Intent,
+  overlaps,
+  type Pattern,
+  patternFromText,
+  patternText,
+  WHOLE_STATE,
+} from '#kernel';
+import {
+  type Chain,
+  ERASE_ACTION,
+  erasureArgs,
+  type Hash,
+  isBlobRef,
+  type OpenFollower,
+  type PendingPayload,
+} from '#ledger';
+import { RuntimeError } from '../errors.ts';
+import type { Ruling } from '../records/ruling.ts';
+import { PlaceIndex } from './place-index.ts';
+
+/**
+ * While a proposal waits under `freeze: 'footprint'`, nobody changes what it is judged by, and nobody is judged by what it would
+ * change (decisions §2.5): so it means the same when it is approved, and so does what was committed meanwhile.
+ */
+interface Freeze {
+  readonly frozen: readonly Pattern[];
+  /** What the proposal and the mark of its approval may change. */
+  readonly changing: readonly Pattern[];
+}
+
+interface Held extends Freeze {
+  readonly by: Hash;
+  readonly pending: PendingPayload;
+  /** The older one has the lower. */
+  readonly n: number;
+}
+
+/** What is open, by the places that it freezes and changes: however much waits, nobody who proposes has all of it gone through. */
+class Freezes implements OpenFollower {
+  readonly domain: Domain;
+  readonly #held: Map<Hash, Held> = new Map();
+  readonly #frozen: PlaceIndex<Held> = new PlaceIndex();
+  readonly #changing: PlaceIndex<Held> = new PlaceIndex();
+  /** Nobody has asked since. */
+  readonly #fresh: Map<Hash, PendingPayload> = new Map();
+  #count = 0;
+
+  constructor(domain: Domain) {
+    this.domain = domain;
+  }
+
+  added(id: Hash, pending: PendingPayload): void {
+    this.#fresh.set(id, pending);
+  }
+
+  removed(id: Hash): void {
+    this.#fresh.delete(id);
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#held.delete(id);
+    for (const pattern of held.frozen) this.#frozen.remove(pattern, held);
+    for (const pattern of held.changing) this.#changing.remove(pattern, held);
+  }
+
+  /** The oldest that freezes one of these writes, or would change one of these reads, but for one of them. */
+  first(writes: readonly Pattern[], reads: readonly Pattern[], but?: Hash): Held | undefined {
+    this.#placeFresh();
+    let first: Held | undefined;
+    const look = (held: Held): void => {
+      if (held.by !== but && (first === undefined || held.n < first.n)) first = held;
+    };
+    for (const pattern of writes) this.#frozen.match(pattern, look);
+    for (const pattern of reads) this.#changing.match(pattern, look);
+    return first;
+  }
+
+  /** One that is open. */
+  of(id: Hash): Held | undefined {
+    this.#placeFresh();
+    return this.#held.get(id);
+  }
+
+  #placeFresh(): void {
+    for (const [by, pending] of this.#fresh) {
+      const held = { ...knownFreezeOf(this.domain, pending), by, pending, n: this.#count++ };
+      this.#held.set(by, held);
+      for (const pattern of held.frozen) this.#frozen.add(pattern, held);
+      for (const pattern of held.changing) this.#changing.add(pattern, held);
+      this.#fresh.delete(by);
+    }
+  }
+}
+
+/**
+ * By what waits, which stays as it is: who met other writers reads a chain on, and begins with all that is open in it each time.
+ * A domain is kept no longer than others keep it.
+ */
+const known: WeakMap<Domain, WeakMap<PendingPayload, Freeze>> = new WeakMap();
+
+function knownFreezeOf(domain: Domain, pending: PendingPayload): Freeze {
+  let ofDomain = known.get(domain);
+  if (ofDomain === undefined) {
+    ofDomain = new WeakMap();
+    known.set(domain, ofDomain);
+  }
+  let freeze = ofDomain.get(pending);
+  if (freeze === undefined) {
+    freeze = freezeOf(domain, pending);
+    ofDomain.set(pending, freeze);
+  }
+  return freeze;
+}
+
+const followed: WeakMap<Chain['open'], Freezes> = new WeakMap();
+
+function freezesOf({ open }: Chain, domain: Domain): Freezes {
+  const before = followed.get(open);
+  if (before?.domain === domain) return before;
+  const freezes = new Freezes(domain);
+  open.follow(freezes);
+  followed.set(open, freezes);
+  return freezes;
+}
+
+/** The answer to an intent that an open approval stops, as far as footprints say; undefined when nothing does. */
+export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
+  if (chain.open.size === 0) return undefined;
+  const { reads, writes } = touchedBy(domain, intent);
+  const freezes = freezesOf(chain, domain);
+  const first = freezes.first(writes, reads);
+  const world = chain.open.freezing === undefined ? undefined : freezes.of(chain.open.freezing);
+  if (world !== undefined && (first === undefined || world.n <= first.n))
+    return { ruling: 'frozen', by: world.by, detail: `the world is frozen ${until(world.by, world.pending)}` };
+  if (first === undefined) return undefined;
+  const { by, pending, frozen, changing } = first;
+  // Not why, and of the places only what who asks here may touch: what waits may be about what they are not to see.
+  const met =
+    writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
+  return { ruling: 'frozen', by, detail: `${patternText(met as Pattern)} is frozen ${until(by, pending)}` };
+}
+
+/** The same by what the rules read, which is known once it is judged. `judgedBy` is asked only where something waits. */
+export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
+  if (chain.open.size === 0) return undefined;
+  const first = freezesOf(chain, domain).first([], judgedBy());
+  if (first === undefined) return undefined;
+  const { by, pending } = first;
+  return { ruling: 'frozen', by, detail: `what a rule judges it by is frozen ${until(by, pending)}` };
+}
+
+function until(by: Hash, { channel }: PendingPayload): string {
+  return `until an approval is resolved (${by}, by ${channel})`;
+}
+
+/**
+ * Sees that an approval changes nothing that another open one freezes, so that each means what it did when it was put up,
+ * whoever is next. Of proposals that is asked when they are made; what the mark of an approval changes, or a state of the
+ * counselor's own, is known only here. So two may wait of which the one's mark changes what the other is judged by: that other
+ * one comes first.
+ *
+ * @throws RuntimeError `frozen`
+ */
+export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: readonly Change[]): void {
+  const changed = changes.map(({ keys }) => ({ segments: keys, append: false }));
+  const first = freezesOf(chain, domain).first(changed, [], id);
+  if (first === undefined) return;
+  const { by, pending, frozen } = first;
+  const path = toPointer(
+    (changed.find((pattern) => meetsAny(pattern, frozen)) as { segments: readonly string[] }).segments,
+  );
+  throw new RuntimeError(
+    'frozen',
+    `This approval would change ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
+    { evidence: { by, path }, retryable: true },
+  );
+}
+
+function meetsAny(pattern: Pattern, others: readonly Pattern[]): boolean {
+  return others.some((other) => overlaps(other, pattern));
+}
+
+function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
+  const frozen = frozenPatterns(pending.freezes);
+  return { frozen, changing: changingOf(domain, pending) ?? frozen };
+}
+
+export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pattern[] {
+  return freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
+}
+
+/** Undefined where only the blobs would say. */
+function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Pattern[] | undefined {
+  const { action, approval } = proposal;
+  if (isBlobRef(approval) || isBlobRef(action.args)) return undefined;
+  const { writes } = touchedBy(domain, { action: action.name, role: action.role, args: action.args });
+  const marked = approval.map(({ path }) => ({ segments: parsePointer(path.replace(/\/-$/, '')), append: false }));
+  return [...writes, ...marked];
+}
+
+/** What still stands where it was written; what does not touches no state. */
+function erasedPlaces(args: Json): readonly Pattern[] {
+  return (erasureArgs(args)?.values ?? []).flatMap(({ path }) =>
+    path === undefined ? [] : [{ segments: parsePointer(path), append: false }],
+  );
+}
+
+/** What an intent may read and write, as far as it can be known before it is judged. */
+function touchedBy(domain: Domain, intent: Intent): Pick<Binding, 'reads' | 'writes'> {
+  if (intent.action === ERASE_ACTION) return { reads: [], writes: erasedPlaces(intent.args) };
+  // What does not compile touches nothing.
+  return bindingOf(domain, intent) ?? { reads: [], writes: [] };
+}
+
+/** The process of an intent, bound to its role; undefined where that does not compile. */
+export function bindingOf(domain: Domain, intent: Intent): Binding | undefined {
+  const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
+  const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
+  if (process === undefined || !role?.processes.includes(process)) return undefined;
+  if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return undefined;
+  return domain.bind(process, intent.role.params);
+}

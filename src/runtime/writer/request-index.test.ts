@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hashText } from '#canon';
+import { RuledProposals } from './request-index.ts';
+
+const added = fc.array(
+  fc.tuple(
+    fc.nat(30).map((n) => hashText(String(n))),
+    fc.nat(1_000),
+  ),
+);
+
+test('says what was added last, also after it was written down, and over others (property)', () => {
+  fc.assert(
+    fc.property(added, added, (first, second) => {
+      const below = new RuledProposals();
+      for (const [id, seq] of first) below.add(id, seq);
+      const again = RuledProposals.from(JSON.parse(JSON.stringify(below.state())));
+      const above = new RuledProposals(again);
+      for (const [id, seq] of second) above.add(id, seq);
+      const model = new Map(first);
+      for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      for (const [id, seq] of second) model.set(id, seq);
+      for (let n = 0; n <= 30; n++) expect(above.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      // What is added over others leaves them as they are, and however they came there, it is the same text.
+      expect(again.state()).toEqual(below.state());
+      const backwards = new RuledProposals();
+      for (const [id, seq] of [...new Map(first)].reverse()) backwards.add(id, seq);
+      expect(backwards.state()).toEqual(below.state());
+      // Written down, gone on with, and written down again is what all of them at once come to.
+      for (const [id, seq] of second) {
+        again.add(id, seq);
+        below.add(id, seq);
+      }
+      for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      expect(again.state()).toEqual(below.state());
+    }),
+  );
+});
+
+test('takes no more of a snapshot than 51 letters each, with all seqs that there can be', () => {
+  const ruled = new RuledProposals();
+  for (let n = 0; n < 300; n++) ruled.add(hashText(String(n)), 2 ** 48 - 1 - n);
+  expect(ruled.state().length).toBeLessThanOrEqual(300 * 51);
+  const again = RuledProposals.from(ruled.state());
+  for (let n = 0; n < 300; n++) expect(again.seqOf(hashText(String(n)))).toBe(2 ** 48 - 1 - n);
+  expect(() => RuledProposals.from(ruled.state().slice(1))).toThrow('what was ruled on');
+});

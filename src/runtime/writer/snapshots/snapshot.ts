@@ -1,0 +1,145 @@
+import { isAssizeError, type Json } from '#base';
+import { type CanonLimits, canonicalize, hashText, parseCanonical, WORLD_LIMITS } from '#canon';
+import {
+  Chain,
+  type ChainState,
+  checkRow,
+  type DomainRef,
+  type Entry,
+  fresh,
+  type Hash,
+  type LedgerStore,
+  type SnapshotRow,
+} from '#ledger';
+import { Writs, type WritsState } from '../../authority/writs.ts';
+import { COMPILER_VERSION } from '../../records/entry-payloads.ts';
+import type { FoldedTrajectory } from '../fold.ts';
+import { RuledProposals, type RuledState } from '../request-index.ts';
+
+/** Of the text of a snapshot. It is a cache, so another one is not read: it is made anew. */
+export const SNAPSHOT_FORMAT = 'assize-snapshot/6';
+
+/** What the text of a snapshot says. It stands at the entry that `chain` names as its head. */
+export interface Snapshot {
+  readonly format: string;
+  readonly compiler_version: string;
+  readonly trajectory_id: string;
+  readonly domain: DomainRef;
+  readonly overridden: boolean;
+  readonly chain: ChainState;
+  readonly writs: WritsState;
+  readonly ruled: RuledState;
+  readonly state: Json;
+}
+
+// Deeper than any world: the state stands inside of it.
+const LIMITS: Partial<CanonLimits> = { ...WORLD_LIMITS, depthMax: 1_000 };
+
+/**
+ * The snapshot of what was folded; the same of the same entries, however they were read. Undefined where it would be longer.
+ *
+ * @throws CanonError for a state that is none of a trajectory
+ */
+export function snapshotOf(
+  { chain, fold, writs, ruled, domain, overridden }: FoldedTrajectory,
+  bytesMax: number = Number.POSITIVE_INFINITY,
+): SnapshotRow | undefined {
+  const snapshot: Snapshot = {
+    format: SNAPSHOT_FORMAT,
+    compiler_version: COMPILER_VERSION,
+    trajectory_id: chain.trajectoryId,
+    domain,
+    overridden,
+    chain: chain.state(),
+    writs: writs.state(),
+    ruled: ruled.state(),
+    state: fold.state as Json,
+  };
+  try {
+    const text = canonicalize(snapshot, { ...LIMITS, bytesMax: Math.min(bytesMax, WORLD_LIMITS.bytesMax) });
+    return { trajectory_id: chain.trajectoryId, seq: chain.seq - 1, hash: hashText(text), text };
+  } catch (error) {
+    if (isAssizeError(error, 'too_large')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What a snapshot says was folded, in objects of its own; undefined for one of another version. It must be the text that was
+ * put, and stand at an entry of its trajectory; the rest is believed.
+ *
+ * @throws whatever is wrong with it, or with the entries that it names
+ */
+export async function readSnapshot(
+  row: SnapshotRow,
+  store: Pick<LedgerStore, 'entries' | 'resolve'>,
+): Promise<FoldedTrajectory | undefined> {
+  const snapshot = parseSnapshot(row);
+  if (!isUsed(snapshot)) return undefined;
+  const { trajectory_id, domain, overridden, chain } = snapshot;
+  if (trajectory_id !== row.trajectory_id || chain.seq !== row.seq + 1)
+    throw new Error('it is filed under another place');
+  if (!isObject(snapshot.state)) throw new Error('its state is no object');
+  await checkStand(snapshot, store);
+  const open = await openEntries(trajectory_id, chain, store);
+  return {
+    chain: Chain.from(trajectory_id, chain, (id) => open.get(id) as Entry),
+    fold: fresh(snapshot.state),
+    writs: Writs.from(snapshot.writs),
+    ruled: RuledProposals.from(snapshot.ruled),
+    domain,
+    overridden,
+  };
+}
+
+/** What a row says, if it is still the text that was put. @throws Error, CanonError */
+export function parseSnapshot({ text, hash }: SnapshotRow): Snapshot {
+  if (hashText(text) !== hash) throw new Error('its text does not hash to what is kept with it');
+  return parseCanonical(text, LIMITS) as unknown as Snapshot;
+}
+
+/** False for a snapshot of another version: nobody here reads it. */
+export function isUsed({ format, compiler_version }: Snapshot): boolean {
+  return format === SNAPSHOT_FORMAT && compiler_version === COMPILER_VERSION;
+}
+
+function isObject(state: Json): boolean {
+  return typeof state === 'object' && state !== null && !Array.isArray(state);
+}
+
+/** Sees that the ledger has the beginning and the entry that the snapshot names. */
+async function checkStand(
+  { trajectory_id, domain, chain }: Snapshot,
+  store: Pick<LedgerStore, 'entries'>,
+): Promise<void> {
+  const [first, last] = await Promise.all(
+    [0, chain.seq - 1].map(async (from) => {
+      const [row] = await store.entries(trajectory_id, { from, limit: 1 });
+      return row === undefined ? undefined : checkRow(row);
+    }),
+  );
+  if (last?.trajectory_id !== trajectory_id || last.seq !== chain.seq - 1 || last.id !== chain.head)
+    throw new Error(`the trajectory has no entry ${chain.head} at seq ${chain.seq - 1}`);
+  if (last.payload.at !== chain.at) throw new Error('it says another time than the entry that it stands at');
+  const begun = first?.payload;
+  if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no beginning');
+  if (canonicalize(begun.domain) !== canonicalize(domain))
+    throw new Error('it is of another domain than the trajectory');
+}
+
+/** What is open is read from its entries, so that nothing can be approved or concluded that is not in the ledger. */
+async function openEntries(
+  trajectoryId: string,
+  { open, delegated, seq }: ChainState,
+  store: Pick<LedgerStore, 'resolve'>,
+): Promise<Map<Hash, Entry>> {
+  const entries = await Promise.all(
+    [...open, ...delegated].map(async (id) => {
+      const row = await store.resolve(id);
+      if (row === undefined || row.trajectory_id !== trajectoryId || row.seq >= seq)
+        throw new Error(`the trajectory has no entry ${id} before seq ${seq}`);
+      return checkRow(row);
+    }),
+  );
+  return new Map(entries.map((entry) => [entry.id, entry]));
+}

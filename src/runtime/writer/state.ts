@@ -1,0 +1,49 @@
+import { type Domain, detailOf, stateFault, World } from '#kernel';
+import { Chain, type Folded } from '#ledger';
+import { Writs } from '../authority/writs.ts';
+import { RuntimeError } from '../errors.ts';
+import type { FoldedTrajectory } from './fold.ts';
+import { RuledProposals } from './request-index.ts';
+import type { TrajectoryParts } from './writer.ts';
+
+/** `strict`: everything is judged whenever anything is. */
+export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>, strict: boolean): World {
+  return new World(domain, state, owned, { strict });
+}
+
+/** Of a trajectory that has no entry yet. */
+export function partsToBegin(trajectoryId: string, world: World): TrajectoryParts {
+  return {
+    domain: world.domain,
+    chain: new Chain(trajectoryId),
+    world,
+    writs: new Writs(),
+    ruled: new RuledProposals(),
+    base: undefined,
+  };
+}
+
+/** Of one that was read. @throws RuntimeError `invalid_ledger` */
+export function partsRead(
+  { chain, fold, writs, ruled, overridden }: FoldedTrajectory,
+  domain: Domain,
+  strict: boolean,
+): TrajectoryParts {
+  const world = worldOf(domain, fold, strict);
+  if (!overridden) world.excuse();
+  checkState(world, chain.trajectoryId, overridden);
+  return { domain, chain, world, writs, ruled, base: undefined };
+}
+
+/** Chain and hashes say that nothing was changed; this says that what was committed could have been. */
+function checkState(world: World, trajectoryId: string, overridden: boolean): void {
+  const misfit = stateFault(world.domain.state, world.state);
+  const [broken] = overridden ? [] : world.failing;
+  const what = misfit ?? (broken === undefined ? undefined : `it breaks ${broken.rule.id}: ${detailOf(broken)}`);
+  if (what === undefined) return;
+  throw new RuntimeError(
+    'invalid_ledger',
+    `The state of ${trajectoryId} is none that ${world.domain.name}@${world.domain.version} lets come about: ${what}. Where the domain's rules were changed, give it a new version and branch.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
+}

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { allEntries, deskOf, FaultyStore } from '../../../tests/support/ledger-runtime.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import type { ProposalInput, Trajectory } from '../index.ts';
+
+const worker = writFor('agent');
+const desk = deskOf();
+
+const put = (box: string, paper: string): ProposalInput => ({
+  ...intent('put', { paper }, worker),
+  role: { name: 'filer', params: { box } },
+});
+const add = (by = 1): ProposalInput => intent('add', { by }, worker);
+
+async function begun(store = new FaultyStore()): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
+  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+  store.commits = 0;
+  return { store, trajectory };
+}
+
+/** Slices as they came, to be compared when the microtasks are done. */
+function watch(trajectory: Trajectory, role: string, params = {}): { seen: unknown[]; stop: () => void } {
+  const seen: unknown[] = [];
+  const stop = trajectory.subscribe(role, params, (slice) => seen.push(slice));
+  return { seen, stop };
+}
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a subscriber', () => {
+  test('gets the new slice of its role, and only when its footprint was met', async () => {
+    const { trajectory } = await begun();
+    const a = watch(trajectory, 'filer', { box: 'a' });
+    const b = watch(trajectory, 'filer', { box: 'b' });
+    const all = watch(trajectory, 'worker');
+    await trajectory.propose(put('a', 'one'));
+    await trajectory.propose(add());
+    await trajectory.propose(put('a', 'two'));
+    await turn();
+    expect(a.seen).toEqual([{ boxes: { a: ['one'] } }, { boxes: { a: ['one', 'two'] } }]);
+    expect(b.seen).toEqual([]);
+    expect(all.seen).toEqual([{ n: 1, asked: 0, data: null }]);
+  });
+
+  test('gets nothing for what was refused, frozen or put up for approval, and what the approval changed', async () => {
+    const { trajectory } = await begun();
+    const { seen } = watch(trajectory, 'worker');
+    await trajectory.propose(add(99));
+    await trajectory.propose(intent('none', {}, worker));
+    const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
+    await trajectory.propose(add());
+    await turn();
+    expect(seen).toEqual([]);
+    await trajectory.approve(asked.ruling === 'escalated' ? asked.pending : '', {
+      principal: 'dr-who',
+      method: 'test',
+    });
+    await turn();
+    expect(seen).toEqual([{ n: 0, asked: 5, data: null }]);
+  });
+
+  test('hears of a change when the disk has it, not before, and of no later one that the disk has not', async () => {
+    const { store, trajectory } = await begun();
+    const seen: { slice: unknown; durable: number }[] = [];
+    let durable = 1;
+    trajectory.subscribe('worker', {}, (slice) => seen.push({ slice, durable }));
+    const gates: (() => void)[] = [];
+    store.before = () => new Promise<void>((resolve) => gates.push(resolve));
+    const rejected = trajectory.propose(add(99));
+    const first = trajectory.propose(add(1));
+    const second = trajectory.propose(add(2));
+    await turn();
+    expect(gates).toHaveLength(3);
+    for (const answer of [rejected, first, second]) {
+      gates.shift()?.();
+      await answer;
+      durable = (await allEntries(store, 't')).length;
+      await turn();
+    }
+    expect(seen.map(({ slice }) => slice)).toEqual([
+      { n: 1, asked: 0, data: null },
+      { n: 3, asked: 0, data: null },
+    ]);
+  });
+
+  test('never hears of what was not written', async () => {
+    for (const fault of ['thrown, lost', 'unknown, lost'] as const) {
+      const { store, trajectory } = await begun();
+      const { seen } = watch(trajectory, 'worker');
+      store.plan = new Map([[1, fault]]);
+      await expect(trajectory.propose(add(5))).rejects.toThrow();
+      await trajectory.propose(put('a', 'one'));
+      await turn();
+      for (const slice of seen) expect(slice).toEqual({ n: 0, asked: 0, data: null });
+    }
+  });
+
+  test('hears of what the store could not tell and turned out to have', async () => {
+    const { store, trajectory } = await begun();
+    const { seen } = watch(trajectory, 'worker');
+    store.plan = new Map([[1, 'unknown, written']]);
+    expect(await trajectory.propose(add(5))).toMatchObject({ ruling: 'committed' });
+    await turn();
+    expect(seen).toContainEqual({ n: 5, asked: 0, data: null });
+  });
+
+  test('hears of what another writer did when this one comes to know of it', async () => {
+    const { store, trajectory } = await begun();
+    const { seen } = watch(trajectory, 'worker');
+    const other = await runtimeOver(store, [desk]).open('t');
+    await other.propose(add(7));
+    await trajectory.propose(put('a', 'one'));
+    await turn();
+    expect(seen.at(-1)).toEqual({ n: 7, asked: 0, data: null });
+  });
+
+  test('that has stopped hears nothing more, not even what was under way', async () => {
+    const { trajectory } = await begun();
+    const { seen, stop } = watch(trajectory, 'worker');
+    const answer = trajectory.propose(add());
+    stop();
+    await answer;
+    await trajectory.propose(add());
+    stop();
+    await turn();
+    expect(seen).toEqual([]);
+  });
+
+  test('may keep and change its slice, propose, and stop others from within', async () => {
+    const { trajectory } = await begun();
+    const later: string[] = [];
+    const second = watch(trajectory, 'worker');
+    trajectory.subscribe('worker', {}, (slice) => {
+      (slice as { n: number }).n = 99;
+      second.stop();
+      if (later.length === 0) void trajectory.propose(put('a', 'from within')).then(({ ruling }) => later.push(ruling));
+    });
+    await trajectory.propose(add());
+    await turn();
+    await turn();
+    expect(trajectory.state()).toMatchObject({ n: 1, boxes: { a: ['from within'] } });
+    expect(later).toEqual(['committed']);
+  });
+
+  test('of a role that there is not, or without its parameters, is refused', async () => {
+    const { trajectory } = await begun();
+    for (const role of ['nobody', 'constructor', '__proto__', '']) {
+      expect(() => trajectory.subscribe(role, {}, () => {})).toThrow(/no role/);
+    }
+    expect(() => trajectory.subscribe('filer', {}, () => {})).toThrow(/needs the parameter box/);
+  });
+});
+
+describe('a listener that throws', () => {
+  const caught: unknown[] = [];
+  const listeners = process.listeners('uncaughtException');
+  const note = (error: unknown): void => void caught.push(error);
+  beforeEach(() => {
+    process.removeAllListeners('uncaughtException');
+    process.on('uncaughtException', note);
+  });
+  afterEach(() => {
+    process.off('uncaughtException', note);
+    for (const listener of listeners) process.on('uncaughtException', listener);
+    vi.restoreAllMocks();
+  });
+
+  test('fails by itself: who proposed and the other listeners do not notice', async () => {
+    const { trajectory } = await begun();
+    trajectory.subscribe('worker', {}, () => {
+      throw new Error('my own fault');
+    });
+    const { seen } = watch(trajectory, 'worker');
+    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
+    await turn();
+    expect(seen).toHaveLength(2);
+    expect(caught).toEqual([new Error('my own fault'), new Error('my own fault')]);
+  });
+});

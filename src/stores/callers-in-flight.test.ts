@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Askers } from './callers-in-flight.ts';
+
+test('one who asks alone waits for nobody', () => {
+  const askers = new Askers();
+  for (let i = 0; i < 10; i++) {
+    askers.asking(1);
+    expect(askers.half).toBe(1);
+    askers.answered(1);
+  }
+});
+
+test('as many as ask at a time are sent in halves', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 1_000 }), (callers) => {
+      const askers = new Askers();
+      askers.asking(callers);
+      expect(askers.half).toBe(Math.floor(callers / 2));
+      // One more now and then changes nothing for an even number.
+      const even = 2 * Math.floor(callers / 2);
+      askers.asking(even + 1);
+      expect(askers.half).toBe(even / 2);
+      // Nor does one who asks a little later.
+      const others = new Askers();
+      others.asking(even);
+      others.answered(even - 1);
+      expect(others.half).toBe(even / 2);
+    }),
+  );
+});
+
+test('how many there were is forgotten: those who are left do not wait for more than there are', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (before, now) => {
+      const askers = new Askers();
+      askers.asking(before);
+      for (let i = 0; i < 200; i++) {
+        askers.asking(now);
+        askers.answered(now);
+      }
+      expect(askers.half).toBeLessThanOrEqual(Math.ceil(now / 2));
+      expect(askers.half).toBeGreaterThanOrEqual(Math.max(1, Math.floor(now / 2)));
+    }),
+  );
+});

@@ -1,0 +1,27 @@
+import { form } from '#base';
+import type { StoreOptions } from './open.ts';
+import type { PostgresOptions } from './postgres/index.ts';
+import type { SqliteOptions } from './sqlite/index.ts';
+
+// What options there are; what they may be is judged where they are used.
+
+const OF_BOTH = { mode: form.any, durability: form.any, lockTimeoutMs: form.any };
+
+/** Of `openStore`, those that are for a SQLite store. */
+export const OF_SQLITE = { ...OF_BOTH, vectors: form.any, writer: form.any };
+
+/** Of `openStore`, those that are for a PostgreSQL store. */
+export const OF_POSTGRES = {
+  ...OF_BOTH,
+  statementTimeoutMs: form.any,
+  connectTimeoutMs: form.any,
+  connectAttempts: form.any,
+  readers: form.any,
+  notify: form.any,
+  scrub: form.any,
+  applicationName: form.any,
+};
+
+export const SQLITE_OPTIONS = form.options<SqliteOptions>({ ...OF_SQLITE, path: form.any });
+export const POSTGRES_OPTIONS = form.options<PostgresOptions>({ ...OF_POSTGRES, url: form.any });
+export const STORE_OPTIONS = form.options<StoreOptions>({ ...OF_SQLITE, ...OF_POSTGRES, checkpoint: form.any });

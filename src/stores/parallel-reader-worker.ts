@@ -1,0 +1,78 @@
+import { workerData } from 'node:worker_threads';
+import { checkRow, type Entry, type EntryRow, LedgerFault, PAGE, type RowRange, runsOf } from '#ledger';
+import { openStore } from './open.ts';
+import { type AheadTask, type CheckedPage, FAR } from './parallel-reader.ts';
+
+/**
+ * Entries between the reader and the furthest page that is checked, at most twice as many: checked pages wait in the
+ * reader's memory.
+ */
+const WINDOW = 20_000;
+
+interface Page {
+  readonly trajectoryId: string;
+  readonly from: number;
+  readonly limit: number;
+  readonly position: number;
+}
+
+const { url, ranges, reached, port } = workerData as AheadTask;
+const store = await openStore(url, { mode: 'readonly', checkpoint: false });
+try {
+  for (const [start, pages] of windowsOf(ranges)) {
+    if (!isAwaited(start)) break;
+    // Towards the reader, who comes from the front; where the two meet the next window begins.
+    for (const page of pages.reverse()) {
+      if (page.position < Atomics.load(reached, 0)) break;
+      const { trajectoryId, from, limit } = page;
+      const rows = await store.entries(trajectoryId, { from, limit });
+      port.postMessage({ trajectoryId, from, runs: runsOf(sound(rows)) } satisfies CheckedPage);
+    }
+  }
+} finally {
+  await store.close();
+  port.close();
+}
+
+/**
+ * Pages in order, a window at a time, and no more of them at once: how many entries a trajectory is said to have may be
+ * anything in a store that was changed by hand.
+ */
+function* windowsOf(all: readonly RowRange[]): Generator<readonly [start: number, pages: Page[]]> {
+  let start = 0;
+  let pages: Page[] = [];
+  for (const { trajectory_id, entries, position } of all) {
+    for (let from = 1; from < entries; from += PAGE) {
+      if (position + from >= start + WINDOW) {
+        if (pages.length > 0) yield [start, pages];
+        start = Math.floor((position + from) / WINDOW) * WINDOW;
+        pages = [];
+      }
+      const limit = Math.min(PAGE, entries - from);
+      pages.push({ trajectoryId: trajectory_id, from, limit, position: position + from });
+    }
+  }
+  if (pages.length > 0) yield [start, pages];
+}
+
+/** False when the reader is at its end. */
+function isAwaited(start: number): boolean {
+  for (;;) {
+    const at = Atomics.load(reached, 0);
+    if (at >= FAR) return false;
+    if (at >= start - WINDOW) return true;
+    Atomics.wait(reached, 0, at);
+  }
+}
+
+/** The rows that are sound by themselves; the reader finds the others again. */
+function sound(rows: readonly EntryRow[]): Entry[] {
+  return rows.flatMap((row) => {
+    try {
+      return [checkRow(row)];
+    } catch (error) {
+      if (error instanceof LedgerFault) return [];
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,44 @@
+import { StoreError } from '../../errors.ts';
+
+/** The schema of a URL that names none. */
+export const DEFAULT_SCHEMA = 'assize';
+
+/** What the URL of a store says. */
+export interface Place {
+  /** As given: it may hold a password. */
+  readonly url: string;
+  readonly schema: string;
+}
+
+/**
+ * Takes a URL apart as far as the driver does not: `postgres://user:password@host:5432/database?schema=assize`. The rest of
+ * its parameters are the driver's (`sslmode`, `application_name`, `host` for the folder of a socket, …), and what it does
+ * not say comes from the environment as it does for other clients (`PGHOST`, `PGUSER`, …).
+ *
+ * @throws {StoreError} `store_invalid_input`; the error never repeats the URL.
+ */
+export function readUrl(url: string): Place {
+  const after = /^postgres(?:ql)?:\/\/[^/?#]*([\s\S]*)$/.exec(url)?.[1];
+  if (after === undefined) {
+    throw badUrl('it begins with postgres:// and says postgres://user:password@host:5432/database?schema=assize');
+  }
+  // A password with a slash or a question mark in it would end there, and its rest be taken for a name that errors repeat.
+  if (/[@#]/.test(after)) throw badUrl('write / as %2F, ? as %3F, @ as %40 and # as %23 in a password or a name');
+  const schema = new URLSearchParams(after.split('?')[1]).get('schema') ?? DEFAULT_SCHEMA;
+  checkSchema(schema);
+  return { url, schema };
+}
+
+export function badUrl(what: string): StoreError {
+  return new StoreError('store_invalid_input', `This URL can't name a PostgreSQL store: ${what}.`);
+}
+
+// An identifier that reads the same quoted and unquoted, and fits the name of a channel too.
+function checkSchema(schema: string): void {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_') && schema !== 'information_schema') return;
+  throw new StoreError(
+    'store_invalid_input',
+    'A schema is named by 1 to 63 lower-case letters, digits and underscores, beginning with no digit and not with pg_.',
+    { evidence: { schema } },
+  );
+}

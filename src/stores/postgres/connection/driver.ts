@@ -1,0 +1,64 @@
+import type { Duplex } from 'node:stream';
+import { StoreError } from '../../errors.ts';
+
+// What is used of the package `pg`, written down here: its types then appear in no declaration of ours, and a program that
+// keeps its ledgers in SQLite needs neither them nor the package.
+
+/** A row as the server sent it: every column as text. */
+export type Row = readonly (string | null)[];
+
+export interface Notification {
+  readonly channel: string;
+  readonly payload?: string | undefined;
+}
+
+export interface DriverClient {
+  readonly host: string;
+  readonly port: number;
+  readonly database?: string | undefined;
+  /** Truthy where the connection is under TLS. */
+  readonly ssl: unknown;
+  connect(): Promise<unknown>;
+  query(query: DriverQuery): Promise<{ readonly rows: Row[] }>;
+  end(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (notification: Notification) => void): unknown;
+}
+
+export interface DriverQuery {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: unknown[];
+  readonly rowMode: 'array';
+}
+
+export interface DriverConfig {
+  readonly connectionString: string;
+  readonly application_name: string;
+  readonly statement_timeout: number;
+  readonly lock_timeout: number;
+  readonly connectionTimeoutMillis: number;
+  readonly keepAlive: boolean;
+  readonly keepAliveInitialDelayMillis: number;
+  readonly types: { getTypeParser(): (text: string) => string };
+  readonly stream: () => Duplex;
+}
+
+export interface Driver {
+  readonly Client: new (config: DriverConfig) => DriverClient;
+}
+
+/** @throws {StoreError} `store_no_driver` where the package is not installed. */
+export async function loadDriver(): Promise<Driver> {
+  try {
+    return (await import('pg')).default;
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new StoreError(
+      'store_no_driver',
+      'A PostgreSQL store needs the package pg, which is not installed; run npm install pg.',
+      { cause: error },
+    );
+  }
+}

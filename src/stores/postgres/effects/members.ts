@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { Happening, Membership } from '#ledger';
+import type { Session } from '../connection/session.ts';
+import { storeError, unreachableError } from '../errors.ts';
+
+/** Numbers of a happening as the server has them (`migrations/0006-members.ts`). */
+type Told = readonly [seq: number, fence: number, said: Happening['is'], number: number, claims: string | null];
+
+/** A membership that is had as long as its connection lasts. */
+export interface Joined extends Omit<Membership, 'release'> {
+  /** Says that it ends, before the connection does. Never rejects: where it can't be said, others notice the end of the connection. */
+  part(): Promise<void>;
+}
+
+/**
+ * Joins those who work on the effects of a store, on a connection that is nobody else's: it holds a lock by which others know that
+ * this one is there, listens, and says what is said. The membership ends with it.
+ */
+export function prepareJoin(
+  { schema, path }: { readonly schema: string; readonly path: string },
+  leaseMs: number,
+): (session: Session) => Promise<Joined> {
+  // Not the schema's name with something added: a name of the server has 63 characters at most, and that of a schema may have them.
+  const channel = `effects ${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
+  const join = { text: `SELECT "${schema}".join_effects($1, $2)` };
+  const share = { name: 'assize share', text: `SELECT "${schema}".share_effects($1, $2, $3, $4, $5, $6, $7, $8)` };
+  const leave = { text: `SELECT "${schema}".part_effects($1, $2)` };
+  return async (session) => {
+    // What is waited for from now on is short, and limited as any statement is.
+    await session.run({ text: "SET lock_timeout = 0; SET default_transaction_isolation = 'read committed'" });
+    await session.run({ text: `LISTEN "${channel}"` });
+    const [joined] = await session.run(join, [leaseMs, channel]);
+    const fence = Number(joined![0]);
+    let isMember = true;
+    /** Exchanges that are under way, or wait for those. */
+    let saying = 0;
+    /** The last of what the connection was asked, which is asked one thing at a time. */
+    let asked: Promise<unknown> = Promise.resolve();
+    const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+      const answer = asked.then(ask);
+      asked = answer.catch(() => undefined);
+      return answer;
+    };
+    const exchange: Membership['exchange'] = async (heard, said, look) => {
+      if (!session.isOpen) return undefined;
+      const values = [
+        fence,
+        leaseMs,
+        heard,
+        said.map(({ is }) => is),
+        said.map((each) => ('epoch' in each ? each.epoch : null)),
+        said.map((each) => ('claims' in each ? (each.claims ?? null) : null)),
+        look,
+        channel,
+      ];
+      try {
+        const [row] = await session.run(share, values);
+        const happened = JSON.parse(row![0] ?? 'null') as readonly Told[] | null;
+        if (happened === null) isMember = false;
+        return happened?.map(happeningOf);
+      } catch (error) {
+        isMember = false;
+        throw storeError(error, path, 'Working on the effects of');
+      }
+    };
+    return {
+      fence,
+      exchange: async (...given) => {
+        saying++;
+        try {
+          return await inTurn(() => exchange(...given));
+        } finally {
+          saying--;
+        }
+      },
+      whyEnded: () => (session.isOpen ? undefined : unreachableError(path, session.endedBy)),
+      part: async () => {
+        // Not on a connection that may never answer.
+        if (!isMember || saying > 0 || !session.isOpen) return;
+        isMember = false;
+        await inTurn(() => session.run(leave, [fence, channel])).catch(() => undefined);
+      },
+      onNews: (listener) => {
+        // What one says it is told of, too.
+        session.onNotification(({ payload }) => {
+          if (payload !== `${fence}`) listener();
+        });
+        session.onEnd(listener);
+      },
+    };
+  };
+}
+
+function happeningOf([seq, fence, is, number, claims]: Told): Happening {
+  if (is === 'taken') return { seq, fence, is, gone: number };
+  if (is === 'begun' || is === 'grown' || is === 'given') return { seq, fence, is, epoch: number, claims: claims! };
+  if (is === 'left' && claims !== null) return { seq, fence, is, epoch: number, claims };
+  return { seq, fence, is, epoch: number };
+}

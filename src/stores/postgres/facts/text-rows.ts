@@ -1,0 +1,31 @@
+import type { FactVersion } from '#ledger';
+import { dayOf, OCCURRENCES_MAX, wordsOfDocument } from '#memory';
+import { erasedText, isErasedText } from '../../facts.ts';
+import { composite } from '../connection/row.ts';
+
+type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
+
+/** The texts of rows of a partition, each once, as `write_texts` takes them; of what was erased there are none. */
+export function textRows(n: number, rows: readonly Said[]): string[] {
+  const texts = new Map<string, string>();
+  for (const row of rows) {
+    const { subject, object, content, row_kind } = row;
+    const day = dayOf(row);
+    const name = `${content.hash} ${row_kind} ${day}`;
+    if (texts.has(name) || object === erasedText(content.hash) || isErasedText(subject)) continue;
+    const words = wordsOfDocument(row);
+    const lexemes = counted(words).map(([word, positions]) => ` '@${word}':${positions}`);
+    texts.set(name, composite([n, content.hash, row_kind === 'audit', day, words.length, lexemes.join('')]));
+  }
+  return [...texts.values()];
+}
+
+/** Each word with as many positions as it stands there. */
+export function counted(words: readonly string[]): [word: string, positions: string][] {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, count]) => [
+    word,
+    Array.from({ length: Math.min(count, OCCURRENCES_MAX) }, (_, at) => at + 1).join(','),
+  ]);
+}

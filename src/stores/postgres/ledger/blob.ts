@@ -1,0 +1,51 @@
+import type { Hash } from '#ledger';
+import type { Readers } from '../connection/readers.ts';
+import { bytea } from '../connection/row.ts';
+import type { Statement } from '../connection/session.ts';
+
+/** How many texts one statement asks for at most: each may be large, and they are here all at once. */
+const AT_ONCE = 64;
+
+interface Asked {
+  readonly hash: Hash;
+  readonly resolve: (text: string | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The text of a blob, exactly as stored. What is asked for in one turn goes to the server in one statement: an entry may refer to hundreds. */
+export function prepareBlob(readers: Readers, schema: string): (hash: Hash) => Promise<string | undefined> {
+  const statement: Statement = {
+    name: 'assize blobs',
+    text: `SELECT encode(hash, 'hex'), text FROM "${schema}".blob WHERE hash = ANY ($1::bytea[]) AND erased_by IS NULL`,
+  };
+  let waiting: Asked[] = [];
+  const read = async (asked: readonly Asked[]): Promise<void> => {
+    try {
+      const rows = await readers.run(statement, [asked.map(({ hash }) => bytea(hash))]);
+      const texts = new Map(rows.map(([hash, text]) => [hash as Hash, text as string]));
+      for (const { hash, resolve } of asked) resolve(texts.get(hash));
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+  };
+  const readWaiting = (): void => {
+    const asked = waiting;
+    waiting = [];
+    if (asked.length > 0) void read(asked);
+  };
+  return (hash) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) queueMicrotask(readWaiting);
+      waiting.push({ hash, resolve, reject });
+      if (waiting.length === AT_ONCE) readWaiting();
+    });
+}
+
+/** The entry that erased a blob. */
+export function prepareErasedBy(readers: Readers, schema: string): (hash: Hash) => Promise<Hash | undefined> {
+  const statement: Statement = {
+    name: 'assize erased',
+    text: `SELECT encode(erased_by, 'hex') FROM "${schema}".blob WHERE hash = $1::bytea AND erased_by IS NOT NULL`,
+  };
+  return async (hash) => (await readers.run(statement, [bytea(hash)]))[0]?.[0] as Hash | undefined;
+}

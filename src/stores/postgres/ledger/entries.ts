@@ -1,0 +1,18 @@
+import type { EntryRow } from '#ledger';
+import type { Readers } from '../connection/readers.ts';
+import { ENTRY_COLUMNS, entryRow, keyOf } from '../connection/row.ts';
+import type { Statement } from '../connection/session.ts';
+
+/** A page of one trajectory, in order of seq. */
+export function prepareEntries(
+  readers: Readers,
+  schema: string,
+): (trajectoryId: string, from: number, limit: number) => Promise<EntryRow[]> {
+  // The key is looked up first and on its own: only then does the primary key give the rows in order, page by page.
+  const statement: Statement = {
+    name: 'assize entries',
+    text: `SELECT ${ENTRY_COLUMNS} FROM "${schema}".entry AS e, (SELECT $1::text AS name) AS t
+      WHERE e.trajectory = ${keyOf(schema)} AND e.seq >= $2 ORDER BY e.seq LIMIT $3`,
+  };
+  return async (...values) => (await readers.run(statement, values)).map(entryRow);
+}

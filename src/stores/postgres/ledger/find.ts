@@ -1,0 +1,17 @@
+import type { EntryRow } from '#ledger';
+import type { Readers } from '../connection/readers.ts';
+import { bytea, ENTRY_COLUMNS, entryRow } from '../connection/row.ts';
+import type { Statement } from '../connection/session.ts';
+
+/** At most two entries whose id begins with the prefix: the second tells that the prefix is not enough. */
+export function prepareFind(readers: Readers, schema: string): (prefix: string) => Promise<EntryRow[]> {
+  const statement: Statement = {
+    name: 'assize find',
+    text: `SELECT ${ENTRY_COLUMNS} FROM "${schema}".entry AS e JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
+      WHERE e.id BETWEEN $1::bytea AND $2::bytea ORDER BY e.id LIMIT 2`,
+  };
+  return async (prefix) => {
+    const bounds = [bytea(prefix.padEnd(64, '0')), bytea(prefix.padEnd(64, 'f'))];
+    return (await readers.run(statement, bounds)).map(entryRow);
+  };
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { News } from '../../follow.ts';
+import { pauseMs } from '../connection/retry.ts';
+import type { Session } from '../connection/session.ts';
+
+export interface FollowingOptions {
+  /** The channel has the schema's name. */
+  readonly schema: string;
+  readonly open: () => Promise<Session>;
+  readonly listener: (news: News) => void;
+}
+
+/** So often the server is asked whether it is still there, because one who only listens does not notice that it is not. */
+const HEARTBEAT_MS = 30_000;
+
+/** A connection that listens until it is stopped. When it is lost, another one listens, which says so. */
+export class Following {
+  readonly #options: FollowingOptions;
+  #session: Session | undefined;
+  #isStopped = false;
+
+  private constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Answers when every later commit will be told. */
+  static async start(options: FollowingOptions): Promise<Following> {
+    const following = new Following(options);
+    await following.#listen();
+    return following;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#session?.end();
+  }
+
+  async #listen(): Promise<void> {
+    const session = await this.#options.open();
+    session.onNotification(({ payload = '' }) => this.#tell(newsOf(payload)));
+    try {
+      await session.run({ text: `LISTEN "${this.#options.schema}"` });
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+    if (this.#isStopped) return session.end();
+    this.#session = session;
+    const ask = (): Promise<unknown> => session.run({ text: 'SELECT' }).catch((lost: unknown) => lost);
+    const heartbeat = setInterval(ask, HEARTBEAT_MS).unref();
+    session.onEnd(() => {
+      clearInterval(heartbeat);
+      void this.#listenAgain();
+    });
+  }
+
+  async #listenAgain(): Promise<void> {
+    for (let attempt = 1; !this.#isStopped; attempt += 1) {
+      await sleep(pauseMs(attempt), undefined, { ref: false });
+      const failed = await this.#listen().catch((error: unknown) => error);
+      if (failed === undefined) return this.#tell({ kind: 'missed' });
+    }
+  }
+
+  // Not at once: what the listener throws would go into the driver, in the middle of what the server has sent.
+  #tell(news: News): void {
+    queueMicrotask(() => {
+      if (!this.#isStopped) this.#options.listener(news);
+    });
+  }
+}
+
+/** `seq name`, or nothing where the name was too long to be told. */
+function newsOf(payload: string): News {
+  const space = payload.indexOf(' ');
+  if (space === -1) return { kind: 'missed' };
+  return { kind: 'appended', trajectory_id: payload.slice(space + 1), seq: Number(payload.slice(0, space)) };
+}

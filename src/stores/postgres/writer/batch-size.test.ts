@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Pace } from './batch-size.ts';
+
+/** Milliseconds. */
+interface World {
+  readonly callers: number;
+  /** What a call takes by itself, and for each that is in it. */
+  readonly call: number;
+  readonly written: number;
+  /** What the process takes for each that was answered until it asks again. */
+  readonly made: number;
+}
+
+type Paced = Pick<Pace, 'asking' | 'answered' | 'sent' | 'called' | 'made' | 'enough' | 'take'>;
+
+/** How many are written in a millisecond, by callers who ask again as soon as they are answered, as many in a call as it says. */
+function rate({ callers, call, written, made }: World, pace: Paced): number {
+  let now = 0;
+  let waiting = 1;
+  let outside = callers - 1;
+  let done = 0;
+  let since = 0;
+  for (let calls = 0; calls < 3_000; calls++) {
+    if (calls === 1_000) [done, since] = [0, now];
+    const size = pace.take(waiting);
+    waiting -= size;
+    pace.asking(waiting + size);
+    pace.sent(size);
+    const ms = call + written * size;
+    // While the server writes those, what others ask for is made.
+    now += Math.max(ms, made * outside);
+    waiting += outside;
+    pace.asking(waiting + size);
+    pace.called(Math.max(ms, made * outside), size);
+    pace.answered(waiting + size);
+    done += size;
+    outside = size;
+    pace.made(made * size, size);
+    if (waiting >= pace.enough) continue;
+    now += made * outside;
+    waiting += outside;
+    outside = 0;
+  }
+  return done / (now - since);
+}
+
+const nothing = (): void => undefined;
+
+function always(enough: number): Paced {
+  const take = (waiting: number): number => (waiting <= enough + 1 ? waiting : enough);
+  return { asking: nothing, answered: nothing, sent: nothing, called: nothing, made: nothing, enough, take };
+}
+
+const worlds = fc.record({
+  callers: fc.integer({ min: 1, max: 128 }),
+  call: fc.double({ min: 0.2, max: 2, noNaN: true }),
+  written: fc.double({ min: 0.01, max: 1, noNaN: true }),
+  made: fc.double({ min: 0.001, max: 1, noNaN: true }),
+});
+
+const whole = (world: World): number => rate(world, always(Number.POSITIVE_INFINITY));
+const halves = (world: World): number => rate(world, always(Math.max(1, Math.floor(world.callers / 2))));
+
+test('it is not slower than all at once', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      expect(rate(world, new Pace())).toBeGreaterThan(whole(world) * 0.95);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('where more is made than a call takes, it is as fast as halves', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const { callers, call, written, made } = world;
+      fc.pre(callers >= 4 && made * callers > 2 * (call + written));
+      expect(rate(world, new Pace())).toBeGreaterThan(halves(world) * 0.95);
+      expect(halves(world)).toBeGreaterThan(whole(world));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('who makes nothing in between is written all at once', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const pace = new Pace();
+      rate({ ...world, made: 0 }, pace);
+      expect(pace.enough).toBe(Number.POSITIVE_INFINITY);
+    }),
+  );
+});
+
+test('where the process has stood still, or a call came back at once, that is forgotten', () => {
+  const world = { callers: 16, call: 1, written: 0.1, made: 0.03 };
+  const pace = new Pace();
+  rate(world, pace);
+  pace.made(28_800_000, 1);
+  pace.called(0.01, 16);
+  expect(rate(world, pace)).toBeGreaterThan(whole(world) * 0.95);
+});
+
+test('a call for one, to see what it takes, is not made again at once where it has failed', () => {
+  const pace = new Pace();
+  pace.asking(16);
+  pace.called(1, 16);
+  for (let calls = 0; calls < 100 && pace.enough !== 1; calls++) {
+    pace.sent(16);
+    pace.made(16, 16);
+  }
+  expect(pace.enough).toBe(1);
+  pace.sent(1);
+  expect(pace.enough).not.toBe(1);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { EntryRow } from '#ledger';
+import { withPostgres } from '../../../../tests/support/postgres/index.ts';
+import { batchOf, chainOf } from '../../../testing/store-rows.ts';
+import { loadDriver } from '../connection/driver.ts';
+import { Session } from '../connection/session.ts';
+import { KnownFacts } from '../facts/partition-cache.ts';
+import { openPostgres } from '../index.ts';
+import { Group, prepareAppend } from './commit.ts';
+import { BatchJob } from './job.ts';
+
+withPostgres('a commit', (postgres) => {
+  test('reads the head of a trajectory, however long it has become since the connection was made', async () => {
+    const url = postgres.url();
+    const store = await openPostgres({ url });
+    const session = await Session.open({
+      driver: await loadDriver(),
+      url: url.slice(0, url.indexOf('?')),
+      path: '',
+      applicationName: 'test',
+      connectTimeoutMs: 10_000,
+      lockTimeoutMs: 10_000,
+      statementTimeoutMs: 10_000,
+    });
+    const append = prepareAppend(postgres.schemaOf(url), 'here');
+    const write = (rows: readonly EntryRow[]): Promise<unknown> =>
+      new Promise((resolve, reject) =>
+        new Group([new BatchJob(batchOf(rows), resolve, reject)], new KnownFacts())
+          .write(session, append, false)
+          .catch(reject),
+      );
+    const rows = ['a', 'b', 'c', 'd'].map((name) => chainOf(name, 201));
+    for (let from = 0; from < 200; from += 20) await write(rows.flatMap((chain) => chain.slice(from, from + 20)));
+    const text = `SELECT idx_tup_fetch FROM pg_stat_xact_user_tables
+      WHERE schemaname = '${postgres.schemaOf(url)}' AND relname = 'entry'`;
+    const read = async (): Promise<number> => Number((await session.run({ text }))[0]![0]);
+    await session.run({ text: 'BEGIN' });
+    const before = await read();
+    expect(await write(rows.map((chain) => chain[200]!))).toEqual({ status: 'committed' });
+    expect((await read()) - before).toBe(4);
+    await session.run({ text: 'COMMIT' });
+    await session.end();
+    await store.close();
+  });
+});

@@ -1,0 +1,206 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Batch, CommitResult } from '#ledger';
+import type { OracleRow } from '#oracle';
+import type { StoreError } from '../../errors.ts';
+import type { Session } from '../connection/session.ts';
+import { ConnectionLost, doubtError, isOutrun, storeError } from '../errors.ts';
+import { KnownFacts } from '../facts/partition-cache.ts';
+import { Pace } from './batch-size.ts';
+import { type Appends, Group, prepareAppend } from './commit.ts';
+import { BatchJob, type Job, OracleJob, type RowsJob, StepJob } from './job.ts';
+import type { Writer } from './writer.ts';
+
+/** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
+export const GROUP_ROWS_MAX = 1_024;
+export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
+
+/** How often a group is sent at most. Each time another writer was faster; more than a few times is next to impossible. */
+const CALLS_MAX = 100;
+
+export interface GroupCommitOptions {
+  readonly path: string;
+  readonly schema: string;
+  readonly writer: Writer;
+  /** Whether followers are told of new heads. */
+  readonly tell: boolean;
+}
+
+/**
+ * Writes in groups: whatever waits when the server is free goes to it in one statement (as a rule: `pace.ts`), in the order of the calls,
+ * and each caller is answered when the server has it on disk. A batch may build on one that still waits; when that one fails, it is
+ * a conflict.
+ *
+ * When the connection is lost under a statement, the batches in it are answered `unknown`; all else that waits is sent over
+ * the next connection.
+ */
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #append: Appends;
+  /** What reads and commits leave of partitions for the next change. */
+  readonly knownFacts: KnownFacts = new KnownFacts();
+  readonly #pace = new Pace();
+  #waiting: Job[] = [];
+  /** Who was not told an answer yet. */
+  #asking = 0;
+  /** Answers of the last call, in order, until they are told. */
+  #untold: (() => void)[] | undefined;
+  #isAtWork = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+    this.#append = prepareAppend(options.schema, options.path);
+  }
+
+  /** Rejects when nothing was written because the server refused, or could not be reached. */
+  commit(batch: Batch): Promise<CommitResult> {
+    return this.#asked((resolve, reject) => new BatchJob(batch, resolve, reject));
+  }
+
+  /** The row that is in the store afterwards. */
+  put(row: OracleRow, within?: string): Promise<OracleRow> {
+    return this.#asked((resolve, reject) => new OracleJob({ row, within }, resolve, reject));
+  }
+
+  /** What the step answers, which has the connection to itself and may be repeated. */
+  run<T>(step: (session: Session) => Promise<T>): Promise<T> {
+    return this.#asked((resolve, reject) => new StepJob(step, resolve, reject));
+  }
+
+  /** Settles when nothing waits any more. */
+  idle(): Promise<void> {
+    if (!this.#isAtWork) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #asked<T>(jobOf: (resolve: (answer: T) => void, reject: (error: StoreError) => void) => Job): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(jobOf(this.#inOrder(resolve), this.#inOrder(reject)));
+      this.#asking += 1;
+      this.#pace.asking(this.#asking);
+      if (!this.#isAtWork) void this.#work();
+    });
+  }
+
+  /** Tells an answer after those of the last call. */
+  #inOrder<A>(tell: (answer: A) => void): (answer: A) => void {
+    return (answer) => {
+      const told = (): void => {
+        this.#asking -= 1;
+        tell(answer);
+      };
+      if (this.#untold === undefined) told();
+      else this.#untold.push(told);
+    };
+  }
+
+  async #work(): Promise<void> {
+    this.#isAtWork = true;
+    for (await nextTurn(); this.#waiting.length > 0; await this.#ready()) await this.#turn();
+    this.#isAtWork = false;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  // Each turn in an immediate, after all events that are ready: calls that come over sockets come one event at a time. But what is to be
+  // written while others are made does not wait for those.
+  async #ready(): Promise<void> {
+    if (!this.#isNextDue) await nextTurn();
+  }
+
+  /** Whether there is as much for the next call as it takes. */
+  get #isNextDue(): boolean {
+    return this.#waiting.length >= this.#pace.enough;
+  }
+
+  async #turn(): Promise<void> {
+    let session: Session;
+    try {
+      session = await this.#options.writer.session();
+    } catch (error) {
+      const failure = storeError(error, this.#options.path, 'Writing to');
+      for (const job of this.#waiting.splice(0)) job.fail(failure);
+      return;
+    }
+    const [first] = this.#waiting;
+    if (first instanceof StepJob) await this.#step(session, this.#waiting.shift() as StepJob);
+    else await this.#together(session, this.#waiting.splice(0, this.#groupSize()) as RowsJob[]);
+  }
+
+  async #together(session: Session, jobs: readonly RowsJob[]): Promise<void> {
+    const answers: (() => void)[] = [];
+    this.#untold = answers;
+    this.#pace.sent(jobs.length);
+    const group = new Group(jobs, this.knownFacts);
+    const wasWritten = await this.#group(session, group);
+    if (wasWritten && group.calls === 1) this.#pace.called(group.lastMs, jobs.length);
+    const tell = (): void => this.#tell(answers);
+    // Who is answered goes on at once: what is to be written meanwhile is sent before that.
+    if (this.#isNextDue) setImmediate(tell);
+    else tell();
+  }
+
+  #tell(answers: readonly (() => void)[]): void {
+    if (this.#untold === answers) this.#untold = undefined;
+    if (answers.length === 0) return;
+    this.#pace.answered(this.#asking);
+    const began = performance.now();
+    for (const answer of answers) answer();
+    setImmediate(() => this.#pace.made(performance.now() - began, answers.length));
+  }
+
+  async #step(session: Session, job: StepJob): Promise<void> {
+    try {
+      job.answer(await job.run(session));
+    } catch (error) {
+      this.#settle(error, [job], [job]);
+    }
+  }
+
+  /** False where not all of it has its answers from the server. */
+  async #group(session: Session, group: Group): Promise<boolean> {
+    for (let calls = 1; ; calls += 1) {
+      try {
+        if (await group.write(session, this.#append, this.#options.tell)) return true;
+        if (calls === CALLS_MAX) throw new Error(`other writers were faster ${calls} times`);
+      } catch (error) {
+        if (isOutrun(error) && calls < CALLS_MAX) continue;
+        this.#settle(error, group.open, group.sent);
+        return false;
+      }
+    }
+  }
+
+  /** Answers jobs whose statement failed, or lets them wait again. */
+  #settle(error: unknown, open: readonly Job[], sent: readonly Job[]): void {
+    const { path, writer } = this.#options;
+    if (!(error instanceof ConnectionLost)) {
+      const failure = storeError(error, path, 'Writing to');
+      for (const job of open) job.fail(failure);
+      return;
+    }
+    const inDoubt = new Set(error.wasSent ? sent : []);
+    if (inDoubt.size > 0) writer.lost();
+    const doubt = doubtError(path, error);
+    this.#waiting.unshift(...open.filter((job) => !inDoubt.has(job) || job.doubt(doubt)));
+  }
+
+  #groupSize(): number {
+    let rows = 0;
+    let bytes = 0;
+    let size = 0;
+    let erases = false;
+    const most = this.#pace.take(this.#waiting.length);
+    for (const job of this.#waiting) {
+      if (job instanceof StepJob || size >= most) break;
+      rows += job.rows;
+      bytes += job.bytes;
+      if (size > 0 && (rows > GROUP_ROWS_MAX || bytes > GROUP_BYTES_MAX)) break;
+      const { erased = [], facts = [] } = job instanceof BatchJob ? job.batch : {};
+      // Facts after an erasure are judged by what the server has then: a partition may have another name.
+      if (erases && facts.length > 0) break;
+      erases ||= erased.length > 0;
+      size += 1;
+    }
+    return size;
+  }
+}

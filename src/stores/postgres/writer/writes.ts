@@ -1,0 +1,35 @@
+import type { Tenure } from '#ledger';
+import type { Writes } from '../../native-port.ts';
+import { rebuild } from '../../rebuild.ts';
+import { keepFacts, prepareOfferClaimKey, rebuildSteps } from '../facts/facts.ts';
+import { putVectors } from '../facts/texts.ts';
+import { prepareIntegrate } from '../ledger/log.ts';
+import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
+import type { GroupCommit } from './group-commit.ts';
+
+/** `writable` is asked before each step of a rebuilding, which may be long. */
+export function prepareWrites(
+  group: GroupCommit,
+  { schema, path }: { readonly schema: string; readonly path: string },
+  by: {
+    hold(signal: AbortSignal | undefined): Promise<Tenure>;
+    writable(): GroupCommit;
+  },
+): Writes {
+  const integrate = prepareIntegrate(schema);
+  const putSnapshot = preparePutSnapshot(schema);
+  const dropSnapshots = prepareDropSnapshots(schema);
+  const offerClaimKey = prepareOfferClaimKey(schema);
+  return {
+    commit: (batch) => group.commit(batch),
+    oraclePut: (row, within) => group.put(row, within),
+    integrate: (step) => group.run(integrate(step)),
+    putSnapshot: (row, erasures) => group.run(putSnapshot(row, erasures)),
+    dropSnapshots: () => group.run(dropSnapshots),
+    holdEffects: by.hold,
+    claimKey: (offered) => group.run(offerClaimKey(offered)),
+    putVectors: (embedder, vectors) => putVectors(group, schema, embedder, vectors),
+    rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
+    keepFacts: () => group.run(keepFacts(schema)),
+  };
+}

@@ -1,0 +1,58 @@
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../errors.ts';
+import type { Durability } from '../../options.ts';
+import { migrate, readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
+import { fileUrl } from './file.ts';
+import { BLOCKING_WAIT_MS } from './retry.ts';
+
+/** Of every connection. */
+export const SETTINGS =
+  'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384';
+
+/** What `settle` makes of one more connection that writes, to a file that `openSqlite` has opened. @throws SQLite's error, StoreError */
+export function connectToWrite<T>(path: string, durability: Durability, settle: (db: DatabaseSync) => T): T {
+  return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension: false }, (db) => {
+    db.exec(SETTINGS);
+    prepareToWrite(db, path, durability);
+    return settle(db);
+  });
+}
+
+/** What `settle` makes of a connection, which is closed where that throws. */
+export function using<T>(
+  url: URL,
+  options: { readonly readOnly: boolean; readonly allowExtension: boolean },
+  settle: (db: DatabaseSync) => T,
+): T {
+  const db = new DatabaseSync(url, { ...options, timeout: BLOCKING_WAIT_MS });
+  try {
+    return settle(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Brings the file to this version's schema, and what a crash left in the WAL onto the disk. @throws SQLite's error, StoreError */
+export function prepareToWrite(db: DatabaseSync, path: string, durability: Durability): void {
+  // fullfsync: on macOS a plain fsync leaves the data in the drive's cache. Elsewhere it changes nothing.
+  const full = durability === 'full' ? 'ON' : 'OFF';
+  db.exec(
+    `PRAGMA synchronous = ${durability.toUpperCase()}; PRAGMA fullfsync = ${full}; PRAGMA checkpoint_fullfsync = ${full}`,
+  );
+  const journal = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+  if (journal !== 'wal') {
+    throw new StoreError('store_failed', `${path} is on a file system without WAL; move it to a local disk.`, {
+      evidence: { path, journal },
+    });
+  }
+  // The store checkpoints by itself, after it has answered, and sees when that fails.
+  db.exec('PRAGMA wal_autocheckpoint = 0');
+  if (readMark(db).version < SCHEMA_VERSION) migrate(db);
+  // Fails now and not at the first commit where the file can't be written or someone holds it. BEGIN IMMEDIATE alone
+  // would only read where the file is read-only.
+  db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${SCHEMA_VERSION}; ROLLBACK`);
+  // After a failed fsync the WAL can hold pages that are only in memory. Copying them into the file and syncing that
+  // is what makes an entry that `resolve` finds durable.
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+}

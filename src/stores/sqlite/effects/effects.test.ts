@@ -1,0 +1,202 @@
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test, vi } from 'vitest';
+import { keyOf, loggedOf, writeOf } from '../../../testing/effect-rows.ts';
+import { effectStoreSuite } from '../../../testing/effect-store-suite.ts';
+import { interceptSql, sqliteError } from '../../../testing/intercept.ts';
+import { batchOf, entryAfter } from '../../../testing/store-rows.ts';
+import { openSqlite } from '../open.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+effectStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }) });
+
+const WRITTEN = { status: 'written' };
+
+test('who has lost the file of its lock is fenced by the next one', async () => {
+  const path = join(folder, 'lost.db');
+  const [left, right] = [await openSqlite({ path }), await openSqlite({ path })];
+  const first = await left.holdEffects();
+  expect(await left.logEffects(writeOf(first.fence, 1))).toEqual(WRITTEN);
+  expect(statSync(`${path}-effects`).size).toBe(0);
+  rmSync(`${path}-effects`);
+  const second = await right.holdEffects();
+  expect(second).toMatchObject({ fence: first.fence + 1, lastEpoch: 1 });
+  expect(await left.logEffects({ fence: first.fence, ended: [1] })).toEqual({ status: 'fenced' });
+  expect(await right.openEffects()).toEqual([loggedOf(1)]);
+  await first.release();
+  expect(await right.logEffects({ fence: second.fence, ended: [1] })).toEqual(WRITTEN);
+  await left.close();
+  await right.close();
+});
+
+test('there is one tenure of a file, by whatever link it is opened', async () => {
+  const path = join(folder, 'linked.db');
+  const first = await openSqlite({ path });
+  const link = join(folder, 'link.db');
+  symlinkSync(path, link);
+  const second = await openSqlite({ path: link });
+  const held = await first.holdEffects();
+  const waits = new AbortController();
+  const other = second.holdEffects(waits.signal).catch((error: unknown) => error);
+  // It has looked whether the file is free when it has asked for the turn after that too, which is had.
+  const turn = (await first.turn('t'))!;
+  expect(await second.turn('t')).toBeUndefined();
+  turn();
+  waits.abort(new Error('it is not free'));
+  expect(await other).toBe(waits.signal.reason);
+  expect([existsSync(`${link}-effects`), existsSync(`${link}-turn`)]).toEqual([false, false]);
+  await held.release();
+  await first.close();
+  await second.close();
+});
+
+test('a batch that is rolled back leaves nothing in memory of its effects', async () => {
+  const store = await openSqlite({ path: join(folder, 'back.db') });
+  const { fence } = await store.holdEffects();
+  const root = entryAfter(undefined, 't');
+  await store.commit(batchOf(root));
+  // The id is found to be there only by the insert, when effects of the same group are written already.
+  const copy = { ...entryAfter(undefined, 'u'), id: root.id };
+  const answers = await Promise.all([
+    store.logEffects(writeOf(fence, 1, ['a'])),
+    store.commit({ ...batchOf(copy), effects: { fence, records: [{ epoch: 1, place: 1, record: 'b' }] } }),
+    store.logEffects({ fence, records: [{ epoch: 1, place: 1, record: 'c' }] }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(['written', 'conflict', 'written']);
+  expect(await store.openEffects()).toEqual([loggedOf(1, ['a', 'c'])]);
+  await store.close();
+});
+
+test('close lets nobody else have the tenure before what waits is written', async () => {
+  const path = join(folder, 'closing.db');
+  const store = await openSqlite({ path });
+  const { fence } = await store.holdEffects();
+  const other = new DatabaseSync(`${path}-effects`, { timeout: 0 });
+  const isFree = (): boolean => {
+    try {
+      other.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const seen: boolean[] = [];
+  const logging = store.logEffects(writeOf(fence, 1));
+  interceptSql((sql, proceed) => {
+    if (sql === 'COMMIT') seen.push(isFree());
+    return proceed();
+  });
+  await store.close();
+  vi.restoreAllMocks();
+  expect(await logging).toEqual(WRITTEN);
+  expect([...seen, isFree()]).toEqual([false, true]);
+  other.close();
+});
+
+test('a write that is refused costs the others of its group no rollback', async () => {
+  const store = await openSqlite({ path: join(folder, 'refused.db') });
+  const { fence } = await store.holdEffects();
+  await store.logEffects(writeOf(fence, 1));
+  const ran: string[] = [];
+  interceptSql((sql, proceed) => {
+    if (/^(COMMIT|ROLLBACK)/.test(sql)) ran.push(sql);
+    return proceed();
+  });
+  const answers = await Promise.allSettled([
+    store.logEffects(writeOf(fence, 2)),
+    store.logEffects({ fence, records: [{ epoch: 1, place: 9, record: 'gap' }] }),
+    store.logEffects({ ...writeOf(fence, 3), keys: [keyOf(3, 0, '1/0')] }),
+    store.logEffects(writeOf(fence + 1, 3)),
+    store.logEffects(writeOf(fence, 4)),
+  ]);
+  vi.restoreAllMocks();
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', ...Array(3).fill('fulfilled')]);
+  expect(ran).toEqual(['COMMIT']);
+  expect((await store.openEffects()).map(({ epoch }) => epoch)).toEqual([1, 2, 4]);
+  await store.close();
+});
+
+test('a write of effects goes into the transaction of the batches that wait', async () => {
+  const store = await openSqlite({ path: join(folder, 'group.db') });
+  const { fence } = await store.holdEffects();
+  let commits = 0;
+  interceptSql((sql, proceed) => {
+    if (sql === 'COMMIT') commits += 1;
+    return proceed();
+  });
+  const epochs = Array.from({ length: 16 }, (_, n) => n + 1);
+  await Promise.all(
+    epochs.map((epoch) =>
+      epoch % 2 === 0
+        ? store.logEffects(writeOf(fence, epoch))
+        : store.commit({ ...batchOf(entryAfter(undefined, `t${epoch}`)), effects: writeOf(fence, epoch) }),
+    ),
+  );
+  vi.restoreAllMocks();
+  expect(commits).toBe(1);
+  expect((await store.openEffects()).map(({ epoch }) => epoch)).toEqual(epochs);
+  await store.close();
+});
+
+test('a write whose sync failed is in doubt, and is an error of logEffects', async () => {
+  const path = join(folder, 'doubt.db');
+  const store = await openSqlite({ path });
+  const { fence } = await store.holdEffects();
+  interceptSql((sql, proceed) => {
+    if (sql === 'COMMIT') throw sqliteError(10);
+    return proceed();
+  });
+  const writes = [store.logEffects(writeOf(fence, 1)), store.commit({ ...batchOf([]), effects: writeOf(fence, 2) })];
+  const [logged, batched] = await Promise.allSettled(writes);
+  vi.restoreAllMocks();
+  expect(logged).toMatchObject({ status: 'rejected', reason: { code: 'store_poisoned' } });
+  expect(batched).toMatchObject({ value: { status: 'unknown', cause: { code: 'store_poisoned' } } });
+  await expect(store.holdEffects()).rejects.toMatchObject({ code: 'store_poisoned' });
+  await store.close();
+  const again = await openSqlite({ path });
+  expect((await again.holdEffects()).fence).toBe(fence + 1);
+  await again.close();
+});
+
+test('a store that is only read has effects and takes none', async () => {
+  const path = join(folder, 'read.db');
+  const store = await openSqlite({ path });
+  const { fence } = await store.holdEffects();
+  await store.logEffects(writeOf(fence, 1));
+  await store.close();
+  const reader = await openSqlite({ path, mode: 'readonly' });
+  expect(await reader.openEffects()).toEqual([loggedOf(1)]);
+  expect(await reader.effectsOf(1)).toEqual(loggedOf(1));
+  expect(await reader.effectKey(keyOf(1).key)).toEqual(keyOf(1));
+  for (const call of [() => reader.holdEffects(), () => reader.logEffects({ fence })])
+    await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
+  await reader.close();
+});
+
+test('rows of effects that nothing leads to are found', async () => {
+  const path = join(folder, 'check.db');
+  const store = await openSqlite({ path });
+  const { fence } = await store.holdEffects();
+  await store.logEffects(writeOf(fence, 1, ['a', 'b', 'c']));
+  await store.logEffects({ ...writeOf(fence, 2), ended: [2] });
+  expect(await store.selfCheck()).toEqual([]);
+  const db = new DatabaseSync(path);
+  db.exec(`DELETE FROM effect_record WHERE epoch = 1 AND place = 1;
+    INSERT INTO effect_record VALUES (5, 0, ''), (5, 1, '');
+    INSERT INTO effect_key VALUES (zeroblob(32), 7, 0);
+    INSERT INTO effect_open VALUES (8);
+    DELETE FROM effect_tenure`);
+  db.close();
+  expect(await store.selfCheck()).toEqual([
+    '2 records of the effect log belong to no transaction',
+    '1 transactions have gaps in the effect log',
+    '1 keys of effects belong to no transaction',
+    '1 transactions are open and were never begun',
+    '1 fences are missing or too many',
+  ]);
+  await store.close();
+});

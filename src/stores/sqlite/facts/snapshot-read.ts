@@ -1,0 +1,24 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { FactAnswers } from '../../moment.ts';
+import type { VectorSearch } from '../../options.ts';
+import { FactReader } from './facts.ts';
+import { RankedRows } from './ranked-rows.ts';
+import { TextReader } from './text-reader.ts';
+import { VectorReader } from './vector-reader.ts';
+
+/** Facts as they are when this is called, until the connection is closed. `path` names the store in errors. */
+export function factsHeld(db: DatabaseSync, path: string, vectors: VectorSearch): FactAnswers {
+  db.exec('BEGIN');
+  const facts = new FactReader(db, path, { isHeld: true });
+  // Until something is read, nothing is held.
+  facts.atOneMoment(() => undefined);
+  const rows = new RankedRows(db);
+  const byText = new TextReader(db, facts, rows);
+  const byVector = new VectorReader(db, facts, rows, vectors);
+  return {
+    facts: (query) => facts.facts(query),
+    branchPartitions: (query) => facts.branchPartitions(query),
+    factsByText: (query) => byText.byText(query),
+    factsByVector: (query) => byVector.byVector(query),
+  };
+}

@@ -1,0 +1,51 @@
+import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../../errors.ts';
+
+/**
+ * Where the loadable library of the package `sqlite-vec` is, which is an optional peer and imported nowhere else. It was loaded once, into
+ * a database in memory: who opens a file with it knows that it can be.
+ *
+ * @throws {StoreError} `store_no_driver` where the package is not installed, or can't be loaded on this machine
+ */
+export async function sqliteVecPath(): Promise<string> {
+  const { getLoadablePath } = await importPackage();
+  try {
+    const path = getLoadablePath();
+    const db = new DatabaseSync(':memory:', { allowExtension: true });
+    try {
+      loadSqliteVec(db, path);
+    } finally {
+      db.close();
+    }
+    return path;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreError(
+      'store_no_driver',
+      `sqlite-vec can't be loaded on this machine (${why}); install sqlite-vec for it, or leave vectors at exact, which finds the same.`,
+      { cause },
+    );
+  }
+}
+
+/** Gives a connection that allows extensions the functions of the library, and then allows no more of them. */
+export function loadSqliteVec(db: DatabaseSync, path: string): void {
+  try {
+    db.loadExtension(path);
+  } finally {
+    db.enableLoadExtension(false);
+  }
+}
+
+async function importPackage(): Promise<{ readonly getLoadablePath: () => string }> {
+  try {
+    return await import('sqlite-vec');
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new StoreError(
+      'store_no_driver',
+      'Searching vectors by sqlite-vec needs the package of that name, which is not installed; run npm install sqlite-vec, or leave vectors at exact, which finds the same.',
+      { cause },
+    );
+  }
+}

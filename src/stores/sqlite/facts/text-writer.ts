@@ -1,0 +1,208 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ChurnMap } from '#base';
+import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
+import { otherDimensions, unit } from '../../vectors.ts';
+import { noTexts, texts } from '../schema/0010-texts.ts';
+import { noTextsByPartition } from '../schema/0017-texts-by-partition.ts';
+import {
+  type NewText,
+  type NewTexts,
+  prepareNewTexts,
+  type Queued,
+  storedWords,
+  type Texts,
+  textColumns,
+} from './new-texts.ts';
+
+/** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
+export function queuedBy(writes: readonly FactWrite[]): number {
+  return writes.reduce((sum, { inherit }) => sum + 1 + (inherit === undefined ? 0 : timesOf(inherit.rows)), 0);
+}
+
+function timesOf(rows: readonly FactVersion[]): number {
+  return new Set(rows.map((row) => row.system_time_start)).size;
+}
+
+/** Words that are indexed in one transaction, but for a change that has more: long texts take longer than many do. */
+const WORDS_MAX = 100_000;
+
+/** Characters of what waits in memory, each row with so many for all that is not a text; more only cost reading them again. */
+const WRITTEN_CHARACTERS_MAX: number = 4 * 2 ** 20;
+const ROW_CHARACTERS = 512;
+
+/**
+ * Writes what facts are found by, inside a transaction that the caller begins and ends. What waits is in memory where no one else has
+ * written since.
+ */
+export class TextWriter {
+  readonly #db: DatabaseSync;
+  readonly #newTexts: ReturnType<typeof prepareNewTexts>;
+  readonly #enqueue: StatementSync;
+  readonly #selectQueue: StatementSync;
+  readonly #dequeue: StatementSync;
+  readonly #count: StatementSync;
+  readonly #insertText: StatementSync;
+  readonly #insertWords: StatementSync;
+  readonly #selectErased: StatementSync;
+  readonly #discount: StatementSync;
+  readonly #deleteEmpty: StatementSync;
+  readonly #deleteText: StatementSync;
+  readonly #deleteWords: StatementSync;
+  readonly #deleteVectors: StatementSync;
+  readonly #insertEmbedder: StatementSync;
+  readonly #selectEmbedder: StatementSync;
+  readonly #insertVector: StatementSync;
+  /** By `n`. */
+  readonly #written = new ChurnMap<number, Texts>();
+  #writtenCharacters = 0;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#newTexts = prepareNewTexts(db);
+    this.#enqueue = db.prepare('INSERT INTO fact_text_queue (key, system_start) VALUES (?, ?)');
+    this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n LIMIT ?');
+    this.#dequeue = db.prepare('DELETE FROM fact_text_queue WHERE n IN (SELECT value FROM json_each(?))');
+    this.#count = db.prepare(`INSERT INTO fact_text_space (name, texts, words) VALUES (?, ?, ?)
+      ON CONFLICT (name) DO UPDATE SET texts = texts + excluded.texts, words = words + excluded.words RETURNING space`);
+    this.#insertText = db.prepare(`INSERT INTO fact_text (key, content, audit, day, space, words)
+      VALUES (?, unhex(?), ?, ?, ?, ?)`);
+    this.#insertWords = db.prepare('INSERT INTO fact_words (rowid, words, key, length) VALUES (?, ?, ?, ?)');
+    const given = '(SELECT unhex(value) FROM json_each(?1))';
+    this.#selectErased = db.prepare(`SELECT id, space, words FROM fact_text
+      WHERE content IN ${given} OR key IN (SELECT key FROM fact_partition WHERE names IN ${given})`);
+    this.#discount = db.prepare(
+      'UPDATE fact_text_space SET texts = texts - 1, words = words - ? WHERE space = ? AND texts > 1',
+    );
+    this.#deleteEmpty = db.prepare('DELETE FROM fact_text_space WHERE space = ?');
+    this.#deleteText = db.prepare('DELETE FROM fact_text WHERE id = ?');
+    this.#deleteWords = db.prepare('DELETE FROM fact_words WHERE rowid = ?');
+    this.#deleteVectors = db.prepare('DELETE FROM fact_vector WHERE text = ?');
+    this.#insertEmbedder = db.prepare(
+      'INSERT INTO fact_embedder (id, dimensions) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    );
+    this.#selectEmbedder = db.prepare('SELECT embedder, dimensions FROM fact_embedder WHERE id = ?');
+    this.#insertVector = db.prepare(`INSERT INTO fact_vector (text, embedder, vector)
+      SELECT t.id, ?, ? FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
+      WHERE t.id = ? AND ${TEXT_NAME} = ? ON CONFLICT DO NOTHING`);
+  }
+
+  /** To be called with each change that inserts, and its rows of that time. */
+  enqueue(key: number | bigint, systemStart: string, name: PartitionName, rows: readonly FactVersion[]): void {
+    const { space, subject, predicate } = name;
+    const partition = { space, subject, predicate };
+    const n = Number(this.#enqueue.run(key, systemStart).lastInsertRowid);
+    const characters = this.#writtenCharacters + charactersOf(partition, rows);
+    if (characters > WRITTEN_CHARACTERS_MAX) return;
+    this.#writtenCharacters = characters;
+    this.#written.set(n, { partition, rows: rows.map(textColumns) });
+  }
+
+  /** To be called when another connection has written, after every rollback, and where texts were erased. */
+  forget(): void {
+    this.#written.clear();
+    this.#writtenCharacters = 0;
+  }
+
+  /** Indexes the changes that have waited longest, at most so many, and fewer of long texts; false where nothing is left then. */
+  flush(most: number): boolean {
+    const changes = this.#selectQueue.all(most) as unknown as readonly Queued[];
+    if (changes.length === 0) return false;
+    const { taken, texts } = this.#together(changes);
+    // Counted before the first one goes in: FTS5 writes what it has gathered whenever another statement may have to be undone by itself.
+    const spaces = this.#counted(texts);
+    for (const text of texts) this.#insert(text, spaces.get(text.partition.space) as number);
+    this.#dequeue.run(JSON.stringify(taken.map(({ n }) => n)));
+    for (const { n } of taken) this.#indexed(n);
+    return changes.length === most || taken.length < changes.length;
+  }
+
+  /** As many of the changes, partition by partition and in their order there, as are indexed together. */
+  #together(changes: readonly Queued[]): { readonly taken: readonly Queued[]; readonly texts: readonly NewText[] } {
+    const parts: NewTexts[] = [];
+    let words = 0;
+    for (const part of this.#newTexts(changes, this.#written)) {
+      parts.push(part);
+      for (const text of part.texts) words += text.words.length;
+      if (words >= WORDS_MAX) break;
+    }
+    return { taken: parts.map((part) => part.change), texts: parts.flatMap((part) => part.texts) };
+  }
+
+  /**
+   * Takes away texts that say so, or are of a partition that is called so, with their vectors. `hashes` is a list as JSON. Beginnings of
+   * words stay in the index until it is made anew (`scrub.ts`).
+   */
+  erase(hashes: string): void {
+    const erased = this.#selectErased.all(hashes) as unknown as readonly Erased[];
+    for (const { id, space, words } of erased) {
+      for (const statement of [this.#deleteWords, this.#deleteVectors, this.#deleteText]) statement.run(id);
+      if (this.#discount.run(words, space).changes === 0) this.#deleteEmpty.run(space);
+    }
+  }
+
+  /** Takes all away. */
+  reset(): void {
+    this.forget();
+    this.#db.exec(noTexts);
+    this.#db.exec(texts);
+    this.#db.exec(noTextsByPartition);
+    this.#db.exec('DELETE FROM fact_text_queue');
+  }
+
+  /** @throws {StoreError} where the embedder has vectors of other dimensions */
+  putVectors(embedder: string, vectors: readonly FactVector[]): void {
+    const [first] = vectors;
+    if (first === undefined) return;
+    this.#insertEmbedder.run(embedder, first.vector.length);
+    const found = this.#selectEmbedder.get(embedder) as unknown as { embedder: number; dimensions: number };
+    if (found.dimensions !== first.vector.length)
+      throw otherDimensions(embedder, found.dimensions, first.vector.length);
+    for (const { id, vector } of vectors) {
+      const { buffer, byteOffset, byteLength } = unit(vector);
+      this.#insertVector.run(
+        found.embedder,
+        new Uint8Array(buffer, byteOffset, byteLength),
+        Number.parseInt(id, 10),
+        id,
+      );
+    }
+  }
+
+  /** Its number may come to be another change's. */
+  #indexed(n: number): void {
+    const written = this.#written.get(n);
+    if (written === undefined) return;
+    this.#writtenCharacters -= charactersOf(written.partition, written.rows);
+    this.#written.delete(n);
+  }
+
+  /** Numbers of the spaces that these texts are of, by their names. */
+  #counted(texts: readonly NewText[]): ReadonlyMap<string, number> {
+    const numbers = new Map<string, number>();
+    for (const [name, each] of Map.groupBy(texts, ({ partition }) => partition.space)) {
+      const words = each.reduce((sum, text) => sum + text.words.length, 0);
+      numbers.set(name, this.#count.get(name, each.length, words)!['space'] as number);
+    }
+    return numbers;
+  }
+
+  #insert({ key, content, audit, day, words }: NewText, space: number): void {
+    const { lastInsertRowid } = this.#insertText.run(key, content, audit, day, space, words.length);
+    this.#insertWords.run(lastInsertRowid, storedWords(space, words), key, words.length);
+  }
+}
+
+function charactersOf(name: PartitionName, rows: readonly { readonly object: string }[]): number {
+  const { space, subject, predicate } = name;
+  const names = space.length + subject.length + predicate.length;
+  return rows.reduce((sum, { object }) => sum + ROW_CHARACTERS + object.length, names);
+}
+
+interface Erased {
+  readonly id: number;
+  readonly space: number;
+  readonly words: number;
+}
+
+/** What a text is named by for others: its number may come to be another's, when facts are made anew. */
+export const TEXT_NAME = `t.id || '-' || lower(substr(hex(p.names), 1, 32)) || lower(substr(hex(t.content), 1, 32)) || t.audit || t.day`;

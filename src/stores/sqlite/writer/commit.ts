@@ -1,0 +1,245 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
+import type { EffectChange } from '../../effects.ts';
+import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
+import { COMMITTED } from '../../native-port.ts';
+import type { EffectWriter } from '../effects/effects.ts';
+import { isDuplicate, newerSchemaError } from '../errors.ts';
+import type { FactWriter } from '../facts/fact-writer.ts';
+import type { HashIndex } from '../ledger/hash-index.ts';
+import { prepareEraseAnswers } from '../ledger/oracle.ts';
+import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
+
+/** Trajectories whose heads are kept in memory; more only cost a lookup each. */
+const HEADS_MAX = 10_000;
+
+/** What finds rows by hash. */
+export interface Indexes {
+  /** Entries by their ids. */
+  readonly ids: HashIndex;
+  readonly blobs: HashIndex;
+}
+
+/** What writes parts of a batch, and finds what is there. */
+export interface Writers extends Indexes {
+  readonly effects: EffectWriter;
+  readonly facts: FactWriter;
+}
+
+/** Where the next entry of a trajectory goes. `key` is undefined as long as the store has no such trajectory. */
+interface Head {
+  key: number | bigint | undefined;
+  seq: number;
+  id: Hash | null;
+  idBytes: Uint8Array | null;
+}
+
+/**
+ * Writes batches inside a transaction that the caller begins and ends. Compare-and-set is decided against the heads, in
+ * memory where no one else has written since; the constraints of the table stand behind it.
+ */
+export class BatchWriter {
+  readonly #effects: EffectWriter;
+  readonly #facts: FactWriter;
+  readonly #indexes: Indexes;
+  readonly #heads = new Map<string, Head>();
+  readonly #dataVersion: StatementSync;
+  readonly #selectHead: StatementSync;
+  readonly #insertTrajectory: StatementSync;
+  readonly #insertEntry: StatementSync;
+  readonly #insertBlob: StatementSync;
+  readonly #eraseBlob: StatementSync;
+  readonly #insertErased: StatementSync;
+  readonly #dropSnapshots: StatementSync;
+  readonly #mark: StatementSync;
+  readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
+  readonly #checkSchema: () => void;
+  #seenVersion: unknown;
+
+  /** `path` names the store in errors. */
+  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string) {
+    this.#checkSchema = (): void => {
+      const { version } = readMark(db);
+      if (version !== SCHEMA_VERSION) throw newerSchemaError(path, version, SCHEMA_VERSION);
+    };
+    this.#effects = effects;
+    this.#facts = facts;
+    this.#indexes = indexes;
+    this.#dataVersion = db.prepare('PRAGMA data_version');
+    this.#selectHead = db.prepare(`
+      SELECT t.key AS key, e.seq AS seq, lower(hex(e.id)) AS id, e.id AS idBytes
+      FROM trajectory AS t LEFT JOIN entry AS e ON e.trajectory = t.key
+      WHERE t.name = ? ORDER BY e.seq DESC LIMIT 1`);
+    this.#insertTrajectory = db.prepare('INSERT INTO trajectory (name) VALUES (?)');
+    this.#insertEntry = db.prepare(
+      'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)');
+    this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
+    this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
+    this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
+    this.#mark = db.prepare('UPDATE scrub SET erasures = erasures + 1');
+    this.#eraseAnswers = prepareEraseAnswers(db);
+  }
+
+  /**
+   * To be called first in every transaction: forgets what is in memory when another connection has written.
+   * @throws {StoreError} `store_newer_schema` when that has migrated the file: nothing that is written here fits it any more
+   */
+  begin(): void {
+    const version = this.#dataVersion.get()?.['data_version'];
+    if (version !== this.#seenVersion) {
+      this.#checkSchema();
+      this.#forgetHeads();
+    }
+    this.#seenVersion = version;
+    this.#indexes.ids.begin(version);
+    this.#indexes.blobs.begin(version);
+  }
+
+  /** To be called after every rollback: what is in memory is then ahead of the file. */
+  forget(): void {
+    this.#forgetHeads();
+    this.#indexes.ids.forget();
+    this.#indexes.blobs.forget();
+  }
+
+  #forgetHeads(): void {
+    this.#heads.clear();
+    this.#effects.forget();
+    this.#facts.forget();
+  }
+
+  /** To be called last in every transaction: what is put off in each, so that no commit waits for all of it. */
+  end(): void {
+    this.#indexes.ids.move();
+    this.#indexes.blobs.move();
+  }
+
+  /**
+   * Writes the batch, or nothing and answers why.
+   *
+   * @throws SQLite's error. StoreError for misuse of the effect log or of facts, with nothing written. `DuplicateEntry` for an id that the
+   *   store has elsewhere: part of the batch is then written, and the caller has to roll it back.
+   */
+  write(batch: Batch): CommitResult {
+    const conflict = this.#findConflict(batch.entries);
+    if (conflict !== undefined) return conflictAt(conflict);
+    let change: EffectChange | undefined;
+    if (batch.effects !== undefined) {
+      const verdict = this.#effects.judge(batch.effects);
+      if ('refusal' in verdict) return verdict.refusal;
+      change = verdict.change;
+    }
+    if (batch.repeats?.some((hash) => this.#facts.isErased(hash))) return REPEATS_ERASED;
+    let facts: readonly FactChange[] = [];
+    if (batch.facts !== undefined && batch.facts.length > 0) {
+      const verdict = this.#facts.judge(batch.facts);
+      if ('refusal' in verdict) return verdict.refusal;
+      facts = verdict.changes;
+    }
+    for (const row of batch.entries) this.#insert(row);
+    for (const row of batch.blobs) this.#putBlob(row);
+    this.#facts.write(facts);
+    if (batch.awaitsFacts === true) this.#facts.await();
+    const { erased = [], erasedAnswers = [] } = batch;
+    if (erased.length > 0) this.#erase(erased);
+    if (erasedAnswers.length > 0) this.#eraseAnswers(erasedAnswers);
+    if (erased.length + erasedAnswers.length > 0) this.#mark.run();
+    if (change !== undefined) this.#effects.write(change);
+    return COMMITTED;
+  }
+
+  #putBlob({ hash, text }: BlobRow): void {
+    const { blobs } = this.#indexes;
+    if (blobs.findWritten(hash) !== undefined) return;
+    blobs.add(hash, Number(this.#insertBlob.run(Buffer.from(hash, 'hex'), text).lastInsertRowid));
+  }
+
+  #erase(erased: readonly ErasedRow[]): void {
+    const { blobs } = this.#indexes;
+    for (const { hash, by } of erased) {
+      const eraser = Buffer.from(by, 'hex');
+      const position = blobs.findWritten(hash);
+      if (position !== undefined) this.#eraseBlob.run(eraser, position);
+      else blobs.add(hash, Number(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser).lastInsertRowid));
+    }
+    this.#dropSnapshots.run();
+    this.#facts.erase(erased);
+  }
+
+  // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.
+  #findConflict(rows: readonly EntryRow[]): EntryRow | undefined {
+    // Positions that this batch itself moves; used only where it goes back and forth between trajectories.
+    let moved: Map<string, { seq: number; id: Hash | null }> | undefined;
+    let name: string | undefined;
+    let seq = -1;
+    let id: Hash | null = null;
+    for (const row of rows) {
+      if (row.trajectory_id !== name) {
+        if (name !== undefined) {
+          moved ??= new Map();
+          moved.set(name, { seq, id });
+        }
+        name = row.trajectory_id;
+        ({ seq, id } = moved?.get(name) ?? this.#head(name));
+      }
+      if (row.seq !== seq + 1 || row.parent !== id) return row;
+      ({ seq, id } = row);
+    }
+    return undefined;
+  }
+
+  #insert(row: EntryRow): void {
+    const head = this.#head(row.trajectory_id);
+    head.key ??= this.#insertTrajectory.run(row.trajectory_id).lastInsertRowid;
+    const { ids } = this.#indexes;
+    if (ids.findWritten(row.id) !== undefined) throw new DuplicateEntry(row);
+    const idBytes = Buffer.from(row.id, 'hex');
+    try {
+      const { lastInsertRowid } = this.#insertEntry.run(
+        head.key,
+        row.seq,
+        idBytes,
+        head.idBytes,
+        row.kind,
+        row.payload,
+      );
+      ids.add(row.id, Number(lastInsertRowid));
+    } catch (error) {
+      throw isDuplicate(error) ? new DuplicateEntry(row, error) : error;
+    }
+    head.seq = row.seq;
+    head.id = row.id;
+    head.idBytes = idBytes;
+  }
+
+  #head(name: string): Head {
+    const known = this.#heads.get(name);
+    if (known !== undefined) return known;
+    const row = this.#selectHead.get(name);
+    const head: Head = {
+      key: row?.['key'] as number | undefined,
+      seq: (row?.['seq'] ?? -1) as number,
+      id: (row?.['id'] ?? null) as Hash | null,
+      idBytes: (row?.['idBytes'] ?? null) as Uint8Array | null,
+    };
+    if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
+    this.#heads.set(name, head);
+    return head;
+  }
+}
+
+/** An id that the store has already, at another place. */
+export class DuplicateEntry extends Error {
+  readonly row: EntryRow;
+
+  constructor(row: EntryRow, cause?: unknown) {
+    super(`entry ${row.id} is in the store already`, { cause });
+    this.row = row;
+  }
+}
+
+export function conflictAt(row: EntryRow): CommitResult {
+  return { status: 'conflict', trajectory_id: row.trajectory_id, seq: row.seq };
+}

@@ -1,0 +1,112 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Batch, CommitResult, PartitionName } from '#ledger';
+import { StoreError } from '../../errors.ts';
+import { EffectWriter } from '../effects/effects.ts';
+import { FactWriter } from '../facts/fact-writer.ts';
+import type { FoundPartition } from '../facts/facts.ts';
+import { Indexing, PART } from '../facts/indexing.ts';
+import { queuedBy, TextWriter } from '../facts/text-writer.ts';
+import type { Indexes, Writers } from './commit.ts';
+import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
+
+/**
+ * Writes to one file, in the order of the calls: in the thread that calls (`WritingHere`) or in one of its own (`WritingAside`). Every
+ * promise that it rejects, it rejects with a StoreError.
+ */
+export interface Writing {
+  /** Why nothing is written any more; undefined as long as no write has failed. */
+  readonly failure: StoreError | undefined;
+  /** As `GroupCommit.commit`. */
+  commit(batch: Batch): Promise<CommitResult>;
+  /** What the step answers or refuses; what it has written until it refuses stays. */
+  step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>>;
+  /** Indexes texts of facts that are committed, those that have waited longest; false where nothing is left then. */
+  index(): Promise<boolean>;
+  /** As `GroupCommit.scrub`. */
+  scrub(): Promise<void>;
+  /** What was just read of a partition, outside of a transaction. */
+  learn(name: PartitionName, found: FoundPartition): void;
+  /** Settles when nothing waits any more; never rejects. */
+  idle(): Promise<void>;
+  /** With nothing waiting, and for good: copies the rest of the WAL, where nobody else has the file open. */
+  end(): Promise<void>;
+}
+
+/** Writes by the connection that it is given, which the caller closes. */
+export class WritingHere implements Writing {
+  readonly #db: DatabaseSync;
+  readonly #group: GroupCommit;
+  readonly #steps: Steps;
+  readonly #facts: FactWriter;
+  readonly #texts: TextWriter;
+  readonly #indexing: Indexing;
+
+  constructor(db: DatabaseSync, { ids, blobs }: Indexes, options: GroupCommitOptions) {
+    this.#db = db;
+    this.#texts = new TextWriter(db);
+    this.#facts = new FactWriter(db, blobs, this.#texts, options.path);
+    const writers: Writers = { effects: new EffectWriter(db), facts: this.#facts, ids, blobs };
+    this.#steps = prepareSteps(db, writers, this.#texts);
+    this.#group = new GroupCommit(db, writers, options);
+    this.#indexing = new Indexing(
+      (most) => this.#flush(most),
+      () => this.#group.isIdle,
+    );
+  }
+
+  get failure(): StoreError | undefined {
+    return this.#group.failure;
+  }
+
+  commit(batch: Batch): Promise<CommitResult> {
+    const committed = this.#group.commit(batch);
+    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexing.later(queuedBy(batch.facts));
+    return committed;
+  }
+
+  async step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
+    const run = this.#steps[name] as (...given: Parameters<Steps[Name]>) => ReturnType<Steps[Name]>;
+    const answer = await this.#group.run(
+      () => {
+        try {
+          return { value: run(...given) };
+        } catch (error) {
+          if (error instanceof StoreError) return { error };
+          throw error;
+        }
+      },
+      stepSize(name, given),
+    );
+    if ('error' in answer) throw answer.error;
+    return answer.value;
+  }
+
+  index(): Promise<boolean> {
+    this.#indexing.caughtUp();
+    return this.#flush(PART);
+  }
+
+  scrub(): Promise<void> {
+    return this.#group.scrub();
+  }
+
+  learn(name: PartitionName, found: FoundPartition): void {
+    this.#facts.learn(name, found);
+  }
+
+  idle(): Promise<void> {
+    this.#indexing.end();
+    return this.#group.idle();
+  }
+
+  async end(): Promise<void> {
+    await this.#group.end();
+    // Busy where others have the file open; the last one to close copies the rest.
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
+  #flush(most: number): Promise<boolean> {
+    return this.#group.run(() => this.#texts.flush(most), { rows: most, bytes: 0 });
+  }
+}
