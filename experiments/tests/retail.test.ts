@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contentHash, WORLD_LIMITS } from 'assize/internal/canon';
 import { retailRecordsOf } from 'assize-domains/retail';
+import { smallWorld } from 'assize-domains/retail/testing';
 import type { AdjudicationReport } from 'assize-domains/tau';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { smallWorld } from '../../domains/retail/testing/small-world.ts';
 import { dataPath, hasData } from '../../tests/data.ts';
 import { type Ended, runCommand } from '../../tests/support/command.ts';
 

@@ -15,9 +15,19 @@ const SKIPS = /\b(?:skipIf|runIf)\(|\b(?:test|it|describe|context|ctx)\.skip\b|\
 const ELSEWHERE = ['tests/properties/mutants.test.ts', 'tests/architecture/skips.test.ts'];
 
 test('every file with tests that may be skipped has a reason, and every reason has its files', () => {
-  const files = globSync(['src/**/*.test.ts', 'domains/**/*.test.ts', 'bench/**/*.test.ts', 'tests/**/*.test.ts'], {
-    cwd: root,
-  });
+  const files = globSync(
+    [
+      'src/**/*.test.ts',
+      'domains/**/*.test.ts',
+      'ontology/**/*.test.ts',
+      'experiments/**/*.test.ts',
+      'bench/**/*.test.ts',
+      'tests/**/*.test.ts',
+    ],
+    {
+      cwd: root,
+    },
+  );
   const skipping = files
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !ELSEWHERE.includes(file) && SKIPS.test(readFileSync(join(root, file), 'utf8')));
