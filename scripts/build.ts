@@ -4,7 +4,7 @@
  * Another folder may be named, and after it what the compiler is told besides.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -28,19 +28,22 @@ execFileSync(
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
 for (const name of ['README.md', 'LICENSE'])
   if (existsSync(join(root, name))) copyFileSync(join(root, name), join(dist, name));
-for (const name of globSync('domains/*/ontology.ttl', { cwd: root })) copyFileSync(join(root, name), join(dist, name));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));
 copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));
 
-/** The repository's manifest with every source path replaced by what it was built to. */
+/**
+ * The repository's manifest, in which every path of a source is the path of the built file.
+ * It names no workspace, and no subpath that only workspaces import.
+ */
 function publishedManifest(): Record<string, unknown> {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, any>;
-  const { private: _private, devDependencies, scripts, allowScripts, exports, imports, ...rest } = manifest;
+  const { private: _private, devDependencies, scripts, allowScripts, workspaces, exports, imports, ...rest } = manifest;
+  const published = Object.entries<string>(exports).filter(([name]) => !name.startsWith('./internal/'));
   return {
     ...rest,
     imports: mapped(imports, (path) => built(path, 'js')),
-    exports: mapped(exports, (path) =>
+    exports: mapped(Object.fromEntries(published), (path) =>
       path.endsWith('.ts') ? { types: built(path, 'd.ts'), default: built(path, 'js') } : path,
     ),
   };

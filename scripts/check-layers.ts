@@ -1,8 +1,12 @@
-import { violations } from './layers.ts';
+import { circles, violations } from './layers.ts';
 
-const found = violations(process.cwd());
-for (const { file, specifier, why } of found) console.error(`${file}: ${specifier}: ${why}`);
+const root = process.cwd();
+const broken = violations(root);
+for (const { file, specifier, why } of broken) console.error(`${file}: ${specifier}: ${why}`);
+const found = circles(root);
+for (const files of found) console.error(`These files import each other:\n  ${files.join('\n  ')}`);
 console.log(
-  found.length === 0 ? 'Every import follows the reading order.' : `${found.length} imports break the reading order.`,
+  broken.length === 0 ? 'Every import follows the reading order.' : `${broken.length} imports break the reading order.`,
 );
-process.exitCode = found.length === 0 ? 0 : 1;
+console.log(found.length === 0 ? 'No files import each other in a circle.' : `${found.length} circles of imports.`);
+process.exitCode = broken.length + found.length === 0 ? 0 : 1;

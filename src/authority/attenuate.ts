@@ -1,5 +1,6 @@
 import type { Instant } from '#canon';
 import type { Amounts } from './amounts.ts';
+import type { Axis } from './axis.ts';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, nameContains, nameOf, quoted } from './grammar.ts';
 import { wideningText } from './widening-text.ts';
@@ -19,19 +20,6 @@ export interface Attenuation {
   /** The whole list; it must hold all that the parent's does. */
   readonly require_approval?: readonly string[];
 }
-
-/** The ways in which a child could be wider than its parent. */
-export type Axis =
-  | 'issuer'
-  | 'parent'
-  | 'trajectory'
-  | 'actions'
-  | 'scopes'
-  | 'budget'
-  | 'not_before'
-  | 'expires'
-  | 'max_depth'
-  | 'require_approval';
 
 /** One axis on which a child goes beyond its parent, with what each says. */
 export interface Widening {

@@ -10,7 +10,8 @@
  * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and hands in.
  */
 export { type Amounts, costItems, isAmount } from './amounts.ts';
-export { type Attenuation, type Axis, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';
+export { type Attenuation, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';
+export type { Axis } from './axis.ts';
 export { type BudgetAnswer, BudgetLedger, type BudgetShortfall, type Reservation } from './budget.ts';
 export {
   checkWrit,

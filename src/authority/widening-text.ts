@@ -1,4 +1,4 @@
-import type { Axis } from './attenuate.ts';
+import type { Axis } from './axis.ts';
 import { type NameSort, nameContains, nameOf, quoted } from './grammar.ts';
 import type { Writ, WritBody } from './writ.ts';
 

@@ -22,6 +22,7 @@ export {
   readResolvers,
   resolversOf,
 } from './aliases.ts';
+export type { Call, Undone } from './call.ts';
 export { ClaimIndex, type Registration } from './claim-index.ts';
 export { ClaimSet } from './claim-set.ts';
 export { Coordinator, type Stale, type Work } from './coordinator.ts';
@@ -83,7 +84,6 @@ export {
   togetherBy,
 } from './together.ts';
 export {
-  type Call,
   declareTool,
   inputMembers,
   type Planned,
@@ -92,5 +92,4 @@ export {
   type Scopes,
   type Tool,
   type ToolSpec,
-  type Undone,
 } from './tool.ts';

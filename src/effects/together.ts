@@ -1,6 +1,6 @@
 import type { Json } from '#base';
+import type { Call, Undone } from './call.ts';
 import type { EffectClass } from './protocol.ts';
-import type { Call, ToolSpec, Undone } from './tool.ts';
 
 /** One of the calls that are made together. */
 export interface TogetherCall {
@@ -79,7 +79,11 @@ export interface Together {
 /** Why a tool can't be called together with others, or undefined. */
 export function problemOfTogether(
   together: Together,
-  { compensate, mitigate, plan }: Pick<ToolSpec, 'compensate' | 'mitigate' | 'plan'>,
+  {
+    compensate,
+    mitigate,
+    plan,
+  }: { readonly compensate?: unknown; readonly mitigate?: unknown; readonly plan?: unknown },
   sort: EffectClass | undefined,
 ): string | undefined {
   if (typeof together !== 'object' || together === null) return 'its together is an object';
@@ -101,7 +105,7 @@ export function problemOfTogether(
 export type Mates = (n: number) => readonly number[];
 
 /** By the tools of effects, in their order, as far as they are known; undefined where each is called by itself. */
-export function togetherBy(specs: readonly (Pick<ToolSpec<any>, 'together'> | undefined)[]): Mates | undefined {
+export function togetherBy(specs: readonly ({ readonly together?: Together } | undefined)[]): Mates | undefined {
   if (specs.length < 2 || specs.every((spec) => spec?.together === undefined)) return undefined;
   const all = new Map<object, number[]>();
   for (const [n, spec] of specs.entries()) {

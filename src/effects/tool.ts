@@ -2,36 +2,14 @@ import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
 import { isAssizeError, type Json, madeHere, requireMadeHere, thrownOf } from '#base';
 import { copyJson, DEFAULT_LIMITS, issueText, issueWords } from '#canon';
+import type { Call, Undone } from './call.ts';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
 import { problemOfTogether, type Sees, type Together } from './together.ts';
 
-/** What a tool is told of the call that it is to make. */
-export interface Call {
-  /** Of the effect, to be handed on to the sink; the same whenever the same effect is called again. */
-  readonly key: string;
-  /**
-   * Aborted when the call may take no longer: whoever waits for it goes on then. A tool that has not begun, as it waits for its turn or a
-   * connection, throws `DidNothing` as soon as it is: within that turn of the loop it counts, and nobody takes it for in doubt.
-   */
-  readonly signal: AbortSignal;
-  /**
-   * Of the transaction. Once a later one acts at a resource, what earlier ones did there is for good: nobody asks for it, or undoes
-   * it, any more. That is so within one store: epochs of two say nothing of each other, so that what keeps books by epoch serves one.
-   */
-  readonly epoch?: number;
-}
-
 /** What a transaction will do when it commits, in the order of its calls: for reads that are to see their own writes. */
 export type Planned = readonly { readonly tool: string; readonly input: Json }[];
-
-/** How far an effect was undone. */
-export type Undone =
-  | { readonly undone: 'all' }
-  /** What could not be taken back, in words for people and as data. */
-  | { readonly undone: 'partly'; readonly residue: Json };
-
 /** What a sink says of a key. */
 export type Reconciled = { readonly happened: true; readonly result: Json } | { readonly happened: false };
 

@@ -10,7 +10,7 @@ import { escalate, pass } from './domain/invariant-result.ts';
 import { KernelError } from './errors.ts';
 import { adjudicate } from './judge/adjudicate.ts';
 import { channelOf, counselorKind } from './judge/channel.ts';
-import type { Compiled } from './judge/compile.ts';
+import type { Compiled } from './judge/compiled.ts';
 import { World } from './judge/world.ts';
 
 const good = {

@@ -7,15 +7,22 @@
  */
 
 export { BUILT_IN_ROLE } from './domain/built-in-role.ts';
+export type { Change } from './domain/change.ts';
+export { ANY_COUNSELOR, APPROVALS_MAX } from './domain/counselors.ts';
 export {
-  type ActionSpec,
-  type Binding,
-  type Domain,
   defineDomain,
-  type Rule,
   requireOwnDomain,
 } from './domain/define-domain.ts';
-export type * from './domain/domain-spec.ts';
+export type { ActionSpec, Binding, Domain, Rule } from './domain/domain.ts';
+export type {
+  Action,
+  ApplyContext,
+  CounselorPredicate,
+  DomainSpec,
+  FailureIntent,
+  Instant,
+} from './domain/domain-spec.ts';
+export type { DomainWords, ParamsOf } from './domain/domain-words.ts';
 export {
   contains,
   overlaps,
@@ -50,17 +57,18 @@ export {
   unique,
 } from './domain/invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
+export { BELIEVE_ACTION } from './domain/memory-shape.ts';
+export type { MemorySpec, PredicateSpec, Saying } from './domain/memory-spec.ts';
 export type { Part, Partly } from './domain/part-types.ts';
 export type { At, Place } from './domain/path-types.ts';
 export { faultOfName } from './domain/principal-name.ts';
+export type { Observed, Process, Role, RoleParams } from './domain/role.ts';
 export { keepsValues, stateFault } from './domain/schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.ts';
 export type {
   ActionName,
   ArgsOf,
-  DomainWords,
   IsUntyped,
-  ParamsOf,
   RoleArguments,
   RoleFor,
   RoleName,
@@ -77,34 +85,24 @@ export {
 } from './judge/adjudicate.ts';
 export { type Counsel, type CounselorCommit, counsel, type Waiting } from './judge/approve.ts';
 export {
-  BELIEVE_ACTION,
-  type MemorySpec,
   memoryScope,
-  type PredicateSpec,
   SAYING_TEXTS,
   SAYINGS_MAX,
-  type Saying,
   sayingsOf,
 } from './judge/beliefs.ts';
 export { type Candidate, candidateOf, type Inputs } from './judge/candidate.ts';
-export { ANY_COUNSELOR, APPROVALS_MAX, counselorKind } from './judge/channel.ts';
+export { counselorKind } from './judge/channel.ts';
 export {
-  type Authority,
-  type Compiled,
-  type Cost,
   compile,
-  type HeldBack,
-  type Intent,
-  type PolicyRuling,
-  type Refusal,
   roleScope,
 } from './judge/compile.ts';
+export type { Authority, Compiled, Cost, HeldBack, Intent, PolicyRuling, Refusal } from './judge/compiled.ts';
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
-export { detailOf, detectionVector, type Finding, firstFinding, type Judged } from './judge/full-check.ts';
+export type { Finding, Judged } from './judge/finding.ts';
+export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export { type Expected, type Foreseen, foresee, foreseenFrom } from './judge/speculate.ts';
 export { initialState, World } from './judge/world.ts';
-export type { Change } from './state/changes.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
 export { Premise } from './state/read-set.ts';

@@ -7,25 +7,49 @@
  * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
  */
 
+export { APPROVALS_MAX } from './entry/approval-limits.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './entry/blob.ts';
-export {
-  type EffectKeyRow,
-  type EffectPage,
-  type EffectRecordRow,
-  type EffectRefusal,
-  type EffectStore,
-  type EffectTransactionRow,
-  type EffectWrite,
-  type Happening,
-  isEffectStore,
-  type LoggedTransaction,
-  type Membership,
-  type OpenEffectPage,
-  type Said,
-  type SharedEffectStore,
-  type Tenure,
+export type { BlobRow, ErasedAnswer, ErasedRow } from './entry/blob-row.ts';
+export type {
+  EffectKeyRow,
+  EffectPage,
+  EffectRecordRow,
+  EffectRefusal,
+  EffectTransactionRow,
+  EffectWrite,
+  Happening,
+  LoggedTransaction,
+  OpenEffectPage,
+  Said,
 } from './entry/effect-rows.ts';
-export type * from './entry/entry.ts';
+export type {
+  ActionRecord,
+  Amounts,
+  BranchPayload,
+  ChildBeginning,
+  CommitPayload,
+  CounselorRecord,
+  DelegatedFrom,
+  DelegationPayload,
+  Delta,
+  DomainRef,
+  Entry,
+  EntryKind,
+  EntryRow,
+  EntrySignature,
+  Instant,
+  IntentRecord,
+  Observation,
+  Payload,
+  PendingPayload,
+  PolicyRecord,
+  ProposalRecord,
+  RejectionPayload,
+  RejectionReason,
+  RoleRef,
+  RootPayload,
+  VectorItem,
+} from './entry/entry.ts';
 export { checkRow, type EntrySigner, entryRow, readRow } from './entry/entry-text.ts';
 export {
   answersErasedBy,
@@ -38,8 +62,34 @@ export {
   isErasure,
   loggedErasedBy,
 } from './entry/erasure.ts';
-export type * from './entry/fact-rows.ts';
-export { isFactStore, OPEN_END, OPEN_START } from './entry/fact-rows.ts';
+export type {
+  BeliefChange,
+  BeliefRow,
+  BranchPartition,
+  BranchPartitionQuery,
+  ContentRef,
+  FactCardinality,
+  FactColumns,
+  FactHit,
+  FactKey,
+  FactQuery,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
+  FactVersion,
+  FactWrite,
+  Inheritance,
+  InheritedRow,
+  Outdated,
+  PartitionName,
+  PartitionRead,
+  PartitionState,
+  RankedQuery,
+  SaltedRef,
+} from './entry/fact-rows.ts';
+export { OPEN_END, OPEN_START } from './entry/fact-rows.ts';
+export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
@@ -52,6 +102,7 @@ export {
   revocationArgs,
   revokedBy,
 } from './entry/revocation.ts';
+export type { Run } from './entry/run.ts';
 export {
   type AbandonedArgs,
   type AbandonedEffect,
@@ -104,12 +155,18 @@ export {
   standingFault,
   standingOf,
 } from './log/index.ts';
+export {
+  type EffectStore,
+  isEffectStore,
+  type Membership,
+  type SharedEffectStore,
+  type Tenure,
+} from './ports/effect-store.ts';
+export type { FactReads, FactStore } from './ports/fact-store.ts';
+export { isFactStore } from './ports/fact-store.ts';
 export type {
   Batch,
-  BlobRow,
   CommitResult,
-  ErasedAnswer,
-  ErasedRow,
   LedgerStore,
   LogNode,
   LogStep,
@@ -137,8 +194,8 @@ export {
   type VerifyReport,
   verifyTrajectory,
 } from './replay/replay.ts';
-export { type Run, runsOf } from './replay/run.ts';
+export { runsOf } from './replay/run.ts';
 export { type Held, Values } from './replay/values.ts';
-export { APPROVALS_MAX, approvalsOf, isSamePrincipal } from './rules/approvals.ts';
+export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
 export { Chain, type ChainState } from './rules/chain.ts';
 export type { OpenFollower } from './rules/open-approvals.ts';

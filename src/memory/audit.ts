@@ -3,8 +3,9 @@ import { hashText, parseCanonical, plainText, WORLD_LIMITS } from '#canon';
 import { placedProvenance } from '#ledger';
 import { MemoryError } from './errors.ts';
 import { checkFact, type FactRow, type MergeProvenance, type Provenance, THIS_ENTRY } from './fact.ts';
+import type { Group } from './group.ts';
 import type { Member } from './question.ts';
-import { type Contest, type Group, memberOf } from './settle.ts';
+import { type Contest, memberOf } from './settle.ts';
 import type { Strategy } from './strategy.ts';
 
 /**

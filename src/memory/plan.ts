@@ -18,10 +18,11 @@ import {
   THIS_ENTRY,
   validOf,
 } from './fact.ts';
+import type { Item } from './group.ts';
 import { intersection, leftovers, OPEN_END, overlaps, type Period, period, readPeriod } from './period.ts';
 import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
-import { type Belief, type Item, settle } from './settle.ts';
+import { type Belief, settle } from './settle.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 
 /** What a change of one partition starts from, and is stamped with. */

@@ -1,5 +1,5 @@
 import { MemoryError } from './errors.ts';
-import type { Group } from './settle.ts';
+import type { Group } from './group.ts';
 
 /** What the audit rows of one partition may take of an entry, in characters: it has 1,048,576 bytes, and room for what is believed. */
 const ENTRY_ROOM = 1_000_000;

@@ -1,28 +1,11 @@
 import { MemoryError } from './errors.ts';
 import { type FactRow, objectKey, type Partition, validOf } from './fact.ts';
+import type { Group, Item } from './group.ts';
 import { atomicSegments, coalesce, type Period } from './period.ts';
 import type { PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, questionOf } from './question.ts';
 import { Room } from './room.ts';
 import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
-
-/** What takes part: an open row, or an assertion as the row that it would be. */
-export interface Item {
-  readonly row: FactRow;
-  readonly isNew: boolean;
-  /** Where it takes part: all of its valid time, or what was not taken from it. */
-  readonly parts: readonly Period[];
-}
-
-/** All that says the same thing at the same time: a duplicate is no contradiction (decisions §6.6). */
-export interface Group {
-  readonly object: string;
-  readonly items: readonly Item[];
-  /** Whose identity the group has: what is believed already, the oldest in valid time; else the assertion that is preferred. */
-  readonly head: Item;
-  /** Of the preferred item. */
-  readonly confidence: number;
-}
 
 /** A group that is believed in a period. */
 export interface Belief extends Group, Period {}

@@ -5,7 +5,6 @@ import type { Domain } from '#kernel';
 import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
 import { systemClock, systemPause, systemRandom } from '#oracle';
-import type { AwaitOptions } from './approve/await-decision.ts';
 import { type OpenPending, type PendingQuery, pendingIn } from './approve/list-pending.ts';
 import {
   Beginnings,
@@ -34,12 +33,13 @@ import {
 import { ClosedBooks } from './transactions/settle/closed-ledgers.ts';
 import type { Book } from './transactions/settle/ledger-writer.ts';
 import type { Failure, FailureAnswer } from './transactions/settle/on-failure.ts';
+import type { AwaitOptions } from './writer/await-options.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
 import { Reading, unmade } from './writer/load.ts';
 import { Notices } from './writer/notifications.ts';
+import type { Base, Surroundings, TrajectoryParts } from './writer/ports.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
 import { partsRead } from './writer/state.ts';
-import type { Base, Surroundings, TrajectoryParts } from './writer/writer.ts';
 
 export interface CloseOptions {
   /** Whether what earlier processes left at work, and was taken up here, is gone on with as far as can be. Default true. */

@@ -21,9 +21,9 @@ import { Kept, saltsAt } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './records/root-payload.ts';
 import { valid } from './writer/load.ts';
+import type { Surroundings, TrajectoryParts } from './writer/ports.ts';
 import { writtenAfterAll } from './writer/resolve-unknown-commit.ts';
 import { partsToBegin, worldOf } from './writer/state.ts';
-import type { Surroundings, TrajectoryParts } from './writer/writer.ts';
 
 export interface CreateOptions {
   /** Default: random. */

@@ -1,3 +1,4 @@
+export type { AwaitOptions } from './writer/await-options.ts';
 /**
  * The runtime: an open world. Wires ledger, authority, kernel and oracle together; one writer a trajectory.
  *
@@ -7,7 +8,7 @@
  * May import canon, ledger, authority, kernel, oracle.
  */
 
-export type { AwaitOptions, PendingStatus } from './approve/await-decision.ts';
+export type { PendingStatus } from './approve/await-decision.ts';
 export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
@@ -15,7 +16,6 @@ export type { BranchOptions, CreateOptions } from './create.ts';
 export type { OpenDelegation, Origin } from './delegate/delegate.ts';
 export type { Carried, Revocation, RevocationInput } from './delegate/revoke.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
-export type { ErasureInput, ErasureRuling } from './erase/erase.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {
   type BacktestOptions,
@@ -96,6 +96,7 @@ export {
 export type { AssizeOptions } from './options.ts';
 export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './propose/parallel/index.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
+export type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 export {
   checkObservationName,
   type IfUnchanged,

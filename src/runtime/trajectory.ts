@@ -3,11 +3,11 @@ import { copyJson, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { Resolutions } from './approve/approve.ts';
-import { type AwaitOptions, Decisions, type PendingStatus } from './approve/await-decision.ts';
+import { Decisions, type PendingStatus } from './approve/await-decision.ts';
 import { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
 import { type Revocation, type RevocationInput, Revocations } from './delegate/revoke.ts';
 import type { Conclusion, DelegationInput } from './delegate/terms.ts';
-import { type ErasureInput, type ErasureRuling, Erasures } from './erase/erase.ts';
+import { Erasures } from './erase/erase.ts';
 import {
   type AskedQuestion,
   Memory,
@@ -17,6 +17,7 @@ import {
   requireBeliefs,
 } from './memory/index.ts';
 import { Proposals } from './propose/propose.ts';
+import type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
 import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './records/ruling.ts';
 import { type TransactionOutcome, Transactions } from './transactions/body/run-transaction.ts';
@@ -24,9 +25,11 @@ import type { Transaction } from './transactions/body/transaction.ts';
 import type { TransactionOptions } from './transactions/body/transaction-options.ts';
 import { type Book, OpenBook } from './transactions/settle/ledger-writer.ts';
 import { answerFailure, type Failure, type FailureAnswer } from './transactions/settle/on-failure.ts';
+import type { AwaitOptions } from './writer/await-options.ts';
+import type { Surroundings, TrajectoryParts } from './writer/ports.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
 import { Ports, type TurnPorts } from './writer/turn-ports.ts';
-import { type Surroundings, type TrajectoryParts, Writer } from './writer/writer.ts';
+import { Writer } from './writer/writer.ts';
 
 /**
  * An open trajectory: one world, one writer in this process, one entry a ruling.

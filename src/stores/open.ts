@@ -8,6 +8,7 @@ import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
 import type { PostgresOptions } from './postgres/index.ts';
 import { requireCheckpoint } from './require-checkpoint.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
+import type { StoreOptions } from './store-options.ts';
 
 /** All ports over one place; `follow` where the database can tell what other processes commit (PostgreSQL). */
 export type Store = LedgerStore &
@@ -17,15 +18,6 @@ export type Store = LedgerStore &
   EffectStore &
   FactStore &
   Partial<Followable>;
-
-/** As for `openSqlite` and `openPostgres`; what a store has no use for it does not look at, and what none has is refused. */
-export interface StoreOptions extends Omit<SqliteOptions, 'path'>, Omit<PostgresOptions, 'url'> {
-  /**
-   * The file that holds the store's last checkpoint: a store that is behind it, or apart from it, is not opened. Default for
-   * a file: `<file>.checkpoint`, where there is one. False opens it all the same, to look what is there.
-   */
-  readonly checkpoint?: string | false;
-}
 
 /**
  * Opens the store that a URL names: `sqlite:./file.db` or `sqlite:/absolute/file.db` (all after the colon is the path, as

@@ -1,7 +1,7 @@
 import { form } from '#base';
-import type { StoreOptions } from './open.ts';
-import type { PostgresOptions } from './postgres/index.ts';
-import type { SqliteOptions } from './sqlite/index.ts';
+import type { PostgresOptions } from './postgres/options.ts';
+import type { SqliteOptions } from './sqlite/options.ts';
+import type { StoreOptions } from './store-options.ts';
 
 // What options there are; what they may be is judged where they are used.
 

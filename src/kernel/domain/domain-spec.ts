@@ -1,32 +1,11 @@
 import type { z } from 'zod';
 import type { Instant } from '#canon';
-import type { MemorySpec, Saying } from '../judge/beliefs.ts';
+import type { DomainWords, ParamsOfAction } from './domain-words.ts';
 import type { Approval, Invariant, Rules } from './invariant.ts';
-import type { DomainWords, ParamsOfAction } from './typed-names.ts';
+import type { MemorySpec, Saying } from './memory-spec.ts';
+import type { Observed, RoleParams } from './role.ts';
 
 export type { Instant } from '#canon';
-
-/** What a step of work may touch, as JSON-pointer prefixes; `*` is any key, `{param}` a role's parameter. */
-export interface Process {
-  readonly reads?: readonly string[];
-  readonly writes?: readonly string[];
-}
-
-/** A job: which processes its holder may perform, and for which one (patient, vulnerability) by parameter. */
-export interface Role {
-  readonly params?: readonly string[];
-  readonly processes: readonly string[];
-  /** If given, must equal the union of the processes' footprints (decisions §2.3). */
-  readonly sees?: readonly string[];
-}
-
-export type RoleParams = { readonly [param: string]: string };
-
-/** An observation as `apply` sees it. */
-export interface Observed {
-  readonly name: string;
-  readonly value: unknown;
-}
 
 /** All that `apply` may depend on beside state and arguments. No clock, no chance, no network. */
 export interface ApplyContext<Params = RoleParams> {

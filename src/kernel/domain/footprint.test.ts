@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../state/changes.ts';
+import type { Change } from './change.ts';
 import {
   bindTemplate,
   changeOutside,

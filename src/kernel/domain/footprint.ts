@@ -1,8 +1,8 @@
 import { form, type Json, requireForm } from '#base';
 import { escapeSegment, parsePointer, unescapeSegment } from '#canon';
 import { KernelError } from '../errors.ts';
-import type { Change } from '../state/changes.ts';
-import type { RoleParams } from './domain-spec.ts';
+import type { Change } from './change.ts';
+import type { RoleParams } from './role.ts';
 
 /** Stands for any key in a pattern. */
 export const ANY: unique symbol = Symbol('*');

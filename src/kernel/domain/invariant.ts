@@ -1,4 +1,4 @@
-import type { Instant } from './domain-spec.ts';
+import type { Instant } from '#canon';
 import type { InvariantResult } from './invariant-result.ts';
 import type { At, Place, Places } from './path-types.ts';
 

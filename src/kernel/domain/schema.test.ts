@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Change } from '../state/changes.ts';
+import type { Change } from './change.ts';
 import { changesFault, stateFault, strictSchema } from './schema.ts';
 
 const schema = strictSchema(

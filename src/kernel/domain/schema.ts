@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { issueText, toPointer } from '#canon';
 import { KernelError, messageOf } from '../errors.ts';
-import type { Change } from '../state/changes.ts';
-import { isIndex } from '../state/view.ts';
+import type { Change } from './change.ts';
+import { isIndex } from './list-index.ts';
 import { isErasedSchema } from './sensitive.ts';
 
 /** zod's own description of a schema; only the members that are read here. */

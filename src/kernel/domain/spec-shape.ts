@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { issueText } from '#canon';
-import { MEMORY_SPEC } from '../judge/beliefs.ts';
-import { APPROVALS_MAX } from '../judge/channel.ts';
+import { APPROVALS_MAX } from './counselors.ts';
+import { MEMORY_SPEC } from './memory-shape.ts';
 
 const fn = z.custom<(...given: any[]) => unknown>((value) => typeof value === 'function', 'a function is wanted here');
 const schema = z.custom<z.ZodType>(

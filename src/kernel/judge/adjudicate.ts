@@ -1,15 +1,18 @@
 import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
+import type { Change } from '../domain/change.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from '../domain/footprint.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
-import type { Change } from '../state/changes.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
-import { candidateOf, type Inputs, refusePromise } from './candidate.ts';
+import { candidateOf, type Inputs } from './candidate.ts';
 import { approvalsFor, channelOf } from './channel.ts';
-import { type Authority, type Compiled, compile, type HeldBack, type Intent, type Refusal } from './compile.ts';
-import { detailOf, type Finding, readBy } from './full-check.ts';
+import { compile } from './compile.ts';
+import type { Authority, Compiled, HeldBack, Intent, Refusal } from './compiled.ts';
+import type { Finding } from './finding.ts';
+import { detailOf, readBy } from './full-check.ts';
 import { type Expected, Known } from './speculate.ts';
 import type { World } from './world.ts';
 

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { canonicalize } from '#canon';
 import { ANYONE } from '../../../tests/support/authority.ts';
-import { type Domain, defineDomain } from '../domain/define-domain.ts';
+import { defineDomain } from '../domain/define-domain.ts';
+import type { Domain } from '../domain/domain.ts';
 import { each, type Invariant, invariant } from '../domain/invariant.ts';
 import { escalate, pass, reject } from '../domain/invariant-result.ts';
 import { KernelError } from '../errors.ts';
@@ -11,7 +12,7 @@ import type { PatchOperation } from '../state/patches.ts';
 import { adjudicate, type Escalated } from './adjudicate.ts';
 import { type Counsel, type CounselorCommit, counsel, type Waiting } from './approve.ts';
 import { counselorKind } from './channel.ts';
-import type { Authority } from './compile.ts';
+import type { Authority } from './compiled.ts';
 import { World } from './world.ts';
 
 const AT = '2026-03-23T09:00:00.000000Z';

@@ -1,18 +1,21 @@
 import { isAssizeError } from '#base';
 import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
+import type { Change } from '../domain/change.ts';
 import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
 import { changesFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { KernelError, messageOf, PROPOSE_ANEW } from '../errors.ts';
-import { type Change, changesOf } from '../state/changes.ts';
+import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
 import { type Inputs, runApply } from './candidate.ts';
 import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
-import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
+import { compile } from './compile.ts';
+import type { Authority, Compiled, Intent } from './compiled.ts';
 import { ERASE_ACTION } from './erase.ts';
-import { detectionVector, type Finding } from './full-check.ts';
+import type { Finding } from './finding.ts';
+import { detectionVector } from './full-check.ts';
 import type { World } from './world.ts';
 
 type Vector = readonly ReturnType<typeof detectionVector>[number][];

@@ -3,9 +3,12 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { ANYONE } from '../../../tests/support/authority.ts';
 import { BUILT_IN_ROLE } from '../domain/built-in-role.ts';
-import { type Domain, defineDomain } from '../domain/define-domain.ts';
-import { BELIEVE_ACTION, memoryScope, SAYING_TEXTS } from './beliefs.ts';
-import { type Authority, compile } from './compile.ts';
+import { defineDomain } from '../domain/define-domain.ts';
+import type { Domain } from '../domain/domain.ts';
+import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
+import { memoryScope, SAYING_TEXTS } from './beliefs.ts';
+import { compile } from './compile.ts';
+import type { Authority } from './compiled.ts';
 
 const MEMORY = {
   predicates: {

@@ -2,74 +2,14 @@ import { z } from 'zod';
 import { segment } from '#authority';
 import { form, type Json, requireForm } from '#base';
 import { copyJson, issueText, type Misfits } from '#canon';
-import type { ActionSpec, Binding } from '../domain/define-domain.ts';
+import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
+import { refusePromise } from '../domain/host-code.ts';
+import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
+import type { MemorySpec, Said, Saying } from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
-import { refusePromise } from './candidate.ts';
 
-/** The built-in action of who has nothing to say but what is believed, in domains that declare a memory. */
-export const BELIEVE_ACTION = 'assize.believe';
-
-/** What a domain says of its memory. */
-export interface MemorySpec {
-  /** Nothing is believed under a predicate that is not declared here. */
-  readonly predicates: { readonly [predicate: string]: PredicateSpec };
-}
-
-/** What is said once of a predicate, for all its facts; see `memory/predicate.ts`. */
-export interface PredicateSpec {
-  readonly cardinality: 'single-valued' | 'multi-valued';
-  readonly strategy: 'lww' | 'lww-valid' | 'evi' | 'await' | 'rule';
-  /** Default `keep`. */
-  readonly remainder?: 'keep' | 'drop';
-  /** Who is asked where a person has to choose; a key of `counselors`. Default: any of them. */
-  readonly channel?: string;
-  /** What it means, for whoever has to choose a predicate: people, and models that read messages. At most 2,000 characters. */
-  readonly description?: string;
-}
-
-interface Said {
-  readonly space: string;
-  readonly subject: string;
-  readonly predicate: string;
-}
-
-/** `from` and `to` are instants; without them it is from the proposal's time on, and without an end. */
-interface ValidTime {
-  readonly from?: string;
-  readonly to?: string;
-}
-
-interface Claimed extends Said {
-  readonly object: string;
-  /** From 0 to 1. Default 1. */
-  readonly confidence?: number;
-  /** The caller's own name of where it was heard. The same again is the same claim. Default: this proposal. */
-  readonly source?: string;
-}
-
-/**
- * What a proposal wants to be believed, or not any more. `assert`: it is so. `change`: from then on it is so. `correct`: in that
- * period it was recorded wrongly, and is so; `was` says which object was wrong. `retract`: in that period it is not believed.
- */
-export type Saying =
-  | (Claimed & { readonly verb: 'assert'; readonly valid?: ValidTime; readonly strategy?: PredicateSpec['strategy'] })
-  | (Claimed & { readonly verb: 'change'; readonly from?: string })
-  | (Claimed & {
-      readonly verb: 'correct';
-      readonly valid: { readonly from: string; readonly to: string };
-      readonly was?: string;
-    })
-  | (Said & {
-      readonly verb: 'retract';
-      readonly valid: { readonly from: string; readonly to: string };
-      readonly object?: string;
-    });
-
-/** Names and objects stand in writs' scopes, in entries and in indexes. */
-const NAME_MAX = 512;
 const OBJECT_MAX = 16_384;
-const DESCRIPTION_MAX = 2_000;
 /** Sayings of one proposal: all of them stand in one entry. */
 export const SAYINGS_MAX = 1_000;
 
@@ -100,8 +40,6 @@ const claimed = {
   source: text(NAME_MAX).optional(),
 };
 const wholePeriod = z.strictObject({ from: z.string(), to: z.string() });
-const strategy = z.enum(['lww', 'lww-valid', 'evi', 'await', 'rule']);
-
 const SAYING = z.discriminatedUnion('verb', [
   z.strictObject({
     verb: z.literal('assert'),
@@ -114,21 +52,6 @@ const SAYING = z.discriminatedUnion('verb', [
   z.strictObject({ verb: z.literal('retract'), ...said, valid: wholePeriod, object: text(OBJECT_MAX).optional() }),
 ]);
 const SAYINGS = z.array(SAYING).max(SAYINGS_MAX);
-
-/** The form of what a domain says of its memory. */
-export const MEMORY_SPEC = z.strictObject({
-  predicates: z.record(
-    z.string().min(1).max(NAME_MAX),
-    z.strictObject({
-      cardinality: z.enum(['single-valued', 'multi-valued']),
-      strategy,
-      remainder: z.enum(['keep', 'drop']).optional(),
-      channel: z.string().optional(),
-      description: z.string().min(1).max(DESCRIPTION_MAX).optional(),
-    }),
-  ),
-});
-
 const NOTHING: Binding = Object.freeze({
   reads: [],
   writes: [],

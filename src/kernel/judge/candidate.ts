@@ -1,11 +1,14 @@
 import { toPointer } from '#canon';
-import type { Instant, Observed } from '../domain/domain-spec.ts';
+import type { Change } from '../domain/change.ts';
+import type { Instant } from '../domain/domain-spec.ts';
 import { changeOutside } from '../domain/footprint.ts';
+import { frozen, refusePromise } from '../domain/host-code.ts';
+import type { Observed } from '../domain/role.ts';
 import { changesFault } from '../domain/schema.ts';
 import { FootprintFault, messageOf, ValueFault } from '../errors.ts';
-import { type Change, changesOf, redo } from '../state/changes.ts';
+import { changesOf, redo } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
-import { type Compiled, frozen, type Refusal } from './compile.ts';
+import type { Compiled, Refusal } from './compiled.ts';
 import type { World } from './world.ts';
 
 /** What `apply` depends on beside state, role and arguments. */
@@ -59,13 +62,6 @@ export function runApply(draft: Draft, { action, role, args, binding }: Compiled
   draft.within(binding.scope, (state) => refusePromise(action.apply(state, args, context), 'apply'));
 }
 
-/** Whatever an asynchronous function does later meets a draft that has ended, and must not end the process. */
-export function refusePromise(returned: unknown, what: string): void {
-  if (!isThenable(returned)) return;
-  if (returned instanceof Promise) returned.then(undefined, () => undefined);
-  throw new ValueFault(`${what} returned a promise; it must be synchronous, with results from outside as observations`);
-}
-
 function faultOfChanges(
   world: World,
   compiled: Compiled,
@@ -86,8 +82,4 @@ function refusalOf(error: unknown, name: string): Refusal {
   if (error instanceof ValueFault)
     return { reason: 'type_mismatch', detail: `the result of ${name} does not fit: ${error.message}` };
   return { reason: 'precondition_failed', detail: messageOf(error) };
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }

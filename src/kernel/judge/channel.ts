@@ -1,12 +1,10 @@
 import { form, requireForm } from '#base';
-import type { Domain } from '../domain/define-domain.ts';
+import { ANY_COUNSELOR } from '../domain/counselors.ts';
+import type { Domain } from '../domain/domain.ts';
 import { plainName } from '../domain/principal-name.ts';
 import { KernelError } from '../errors.ts';
-import type { Compiled } from './compile.ts';
-import type { Finding } from './full-check.ts';
-
-/** The channel of what any counselor may resolve. */
-export const ANY_COUNSELOR = 'any';
+import type { Compiled } from './compiled.ts';
+import type { Finding } from './finding.ts';
 
 /** Between kinds of counselor of which the one who resolves must be every one. */
 const AND = '+';
@@ -26,9 +24,6 @@ export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding,
 function kindsOf(channel: string = ANY_COUNSELOR): string[] {
   return channel === ANY_COUNSELOR ? [] : channel.split(AND);
 }
-
-/** Most people whose approval one proposal can take. */
-export const APPROVALS_MAX = 8;
 
 /** How many people must approve an escalation: as many as the rule or the action says, whichever are more. */
 export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'> | undefined): number {

@@ -1,5 +1,5 @@
 import { parsePointer } from '#canon';
-import type { Rule } from '../domain/define-domain.ts';
+import type { Rule } from '../domain/domain.ts';
 import { type Pattern, scopeAt } from '../domain/footprint.ts';
 import type {
   CountInvariant,

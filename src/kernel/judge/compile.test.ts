@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { segment } from '#authority';
 import type { Json } from '#base';
 import { ANYONE } from '../../../tests/support/authority.ts';
-import { type Domain, defineDomain } from '../domain/define-domain.ts';
-import { type Authority, compile, type Intent, roleScope } from './compile.ts';
+import { defineDomain } from '../domain/define-domain.ts';
+import type { Domain } from '../domain/domain.ts';
+import { compile, roleScope } from './compile.ts';
+import type { Authority, Intent } from './compiled.ts';
 
 function domainWith(action: object = {}): Domain<any, any> {
   return defineDomain<any, any>({

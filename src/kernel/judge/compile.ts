@@ -1,97 +1,15 @@
 import { segment } from '#authority';
 import { form, type Json, requireForm, setOwn } from '#base';
 import { copyJson, issueText, type Misfits } from '#canon';
-import type { ActionSpec, Binding, Domain } from '../domain/define-domain.ts';
-import type { RoleParams } from '../domain/domain-spec.ts';
+import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
+import { frozen } from '../domain/host-code.ts';
+import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
+import type { MemorySpec } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { messageOf } from '../errors.ts';
-import {
-  BELIEVE_ACTION,
-  BELIEVING,
-  believeAction,
-  type MemorySpec,
-  memoryScope,
-  misfitCode,
-  type Saying,
-  sayingsOf,
-} from './beliefs.ts';
+import { BELIEVING, believeAction, memoryScope, misfitCode, sayingsOf } from './beliefs.ts';
+import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './compiled.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
-
-/** What an agent asks for, untyped. */
-export interface Intent {
-  readonly action: string;
-  readonly role: { readonly name: string; readonly params: RoleParams };
-  readonly args: Json;
-}
-
-/** Whole amounts by unit. */
-export type Cost = { readonly [unit: string]: number };
-
-/** Why an intent did not compile, or was refused; the ledger's words (DESIGN §5). */
-export interface Refusal {
-  readonly reason:
-    | 'unknown_tool'
-    | 'type_mismatch'
-    | 'invalid_authority'
-    | 'policy_denied'
-    | 'budget_exhausted'
-    | 'precondition_failed'
-    | 'invariant_rejected';
-  readonly detail: string;
-  readonly invariantId?: string;
-  readonly policy?: PolicyRuling;
-}
-
-/** A policy's answer, for the record. */
-export interface PolicyRuling {
-  readonly digest: string;
-  readonly decision: 'allow' | 'deny' | 'needs_approval';
-  readonly rule?: string;
-}
-
-/** What the kernel asks of writs, budget and policy; answered at once, from what is already known. */
-export interface Authority {
-  admits(claim: {
-    action: string;
-    scopes: readonly string[];
-  }): { ok: true; needsApproval: boolean } | { ok: false; detail: string };
-  decides(claim: {
-    action: string;
-    scopes: readonly string[];
-    role: Intent['role'];
-    args: Json;
-  }): { ruling: PolicyRuling; detail: string } | undefined;
-  affords(cost: Cost): { ok: true } | { ok: false; detail: string };
-  /** What comes with the action, and a person has to be asked about, whatever the action itself needs. */
-  holdsBack?(): HeldBack | undefined;
-}
-
-/**
- * Held back for a person by the policy or the writ, because it does what can be neither undone nor held, or because what it says
- * contradicts what is believed.
- */
-export interface HeldBack {
-  readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible' | 'contradiction';
-  readonly detail: string;
-  /** The kind of counselor that it wants to be asked, besides those that the action and the rules name. */
-  readonly channel?: string;
-}
-
-/** An intent that compiled: typed and authorised. */
-export interface Compiled {
-  readonly name: string;
-  readonly action: ActionSpec;
-  readonly role: Intent['role'];
-  /** After parsing: what is recorded and what `apply` gets. */
-  readonly args: Json;
-  readonly binding: Binding;
-  readonly cost: Cost;
-  /** What is to be believed with it, or not any more. */
-  readonly sayings: readonly Saying[];
-  readonly policy?: PolicyRuling;
-  /** Whatever the invariants say (unless one rejects). */
-  readonly heldBack?: HeldBack;
-}
 
 /**
  * The first five of the six typed rejections, in their order; the sixth comes from `apply` (`candidate.ts`).
@@ -198,7 +116,7 @@ export function authorised(
   };
 }
 
-function heldBack(
+export function heldBack(
   decided: { ruling: PolicyRuling; detail: string } | undefined,
   admitted: { needsApproval: boolean },
   authority: Authority,
@@ -266,15 +184,6 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
   } catch (error) {
     return { fault: `can't be parsed: ${messageOf(error)}` };
   }
-}
-
-/** Frozen all the way down. */
-export function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.freeze(value);
-    for (const name in value) frozen(value[name]);
-  }
-  return value;
 }
 
 function scopesOf(scopes: unknown): readonly string[] {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { segment } from '#authority';
 import type { Json } from '#base';
 import { parsePointer, toPointer } from '#canon';
-import type { ActionSpec } from '../domain/define-domain.ts';
+import type { ActionSpec } from '../domain/domain.ts';
 
 /** The built-in action that erases sensitive values. Its arguments are made by the runtime, never by who asks for it. */
 export const ERASE_ACTION = 'assize.erase';

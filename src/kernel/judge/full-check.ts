@@ -1,24 +1,13 @@
-import { type Domain, type Rule, requireOwnDomain } from '../domain/define-domain.ts';
+import { requireOwnDomain } from '../domain/define-domain.ts';
+import type { Domain, Rule } from '../domain/domain.ts';
 import type { Pattern } from '../domain/footprint.ts';
 import type { InvariantResult } from '../domain/invariant-result.ts';
 import { sentence } from '../errors.ts';
 import { Sight } from '../state/member-view.ts';
-import { type Keys, memberPath, placeOf } from '../state/members.ts';
+import { memberPath, placeOf } from '../state/members.ts';
 import type { Container } from '../state/view.ts';
 import { judge, placesOf, talliesOf } from './check-rule.ts';
-
-/** What a rule says of the state at one place. */
-export interface Judged {
-  readonly rule: Rule;
-  /** For `each` what the stars stand for; for rules over groups the group, or nothing for all; empty for a plain rule. */
-  readonly keys: Keys;
-  readonly result: InvariantResult;
-}
-
-/** A rule that does not pass, and where. */
-export interface Finding extends Judged {
-  readonly result: Exclude<InvariantResult, { result: 'pass' }>;
-}
+import type { Finding } from './finding.ts';
 
 /** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
 export function firstFinding(domain: Domain, state: Container): Finding | undefined {

@@ -1,14 +1,16 @@
 import { parsePointer, toPointer } from '#canon';
-import type { Domain, Rule } from '../domain/define-domain.ts';
+import type { Change } from '../domain/change.ts';
+import type { Domain, Rule } from '../domain/domain.ts';
 import type { Pattern } from '../domain/footprint.ts';
 import { PatternIndex } from '../domain/pattern-index.ts';
-import type { Change } from '../state/changes.ts';
+import type { TallyPlan } from '../domain/tally-plan.ts';
 import { Sight } from '../state/member-view.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from '../state/members.ts';
 import type { Container } from '../state/view.ts';
-import { type Row, type Rows, StagedTally, type Tally, type TallyPlan, UNCHANGED } from './aggregates.ts';
+import { type Row, type Rows, StagedTally, type Tally, UNCHANGED } from './aggregates.ts';
 import { judge, placesOf, readAt, talliesOf } from './check-rule.ts';
-import { type Finding, findings, type Judged } from './full-check.ts';
+import type { Finding, Judged } from './finding.ts';
+import { findings } from './full-check.ts';
 import type { Known } from './speculate.ts';
 
 /** What an approved change does to a reverse index; applied when the candidate is kept. */

@@ -1,8 +1,9 @@
 import type { Json } from '#base';
-import type { ActionSpec } from '../domain/define-domain.ts';
-import type { FailureIntent, RoleParams } from '../domain/domain-spec.ts';
+import type { ActionSpec } from '../domain/domain.ts';
+import type { FailureIntent } from '../domain/domain-spec.ts';
+import { refusePromise } from '../domain/host-code.ts';
+import type { RoleParams } from '../domain/role.ts';
 import { messageOf } from '../errors.ts';
-import { refusePromise } from './candidate.ts';
 
 /** What an action says is to be proposed where its effects fail for good; or in a sentence, why it says nothing. */
 export function failureIntent(

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { revokeScope } from '#authority';
 import type { Json } from '#base';
 import { BUILT_IN_ROLE } from '../domain/built-in-role.ts';
-import type { ActionSpec, Binding } from '../domain/define-domain.ts';
+import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
+import { frozen } from '../domain/host-code.ts';
 import type { Approved, Rejected } from './adjudicate.ts';
-import { type Authority, authorised, frozen, type HeldBack } from './compile.ts';
+import { authorised } from './compile.ts';
+import type { Authority, HeldBack } from './compiled.ts';
 
 /** The built-in action that revokes a writ. It needs a writ for `writ:ID`, whose holder stands above the one revoked. */
 export const REVOKE_ACTION = 'assize.revoke';

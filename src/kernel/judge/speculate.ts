@@ -1,16 +1,18 @@
 import { isAssizeError, type Json } from '#base';
 import { canonicalize, copyJson, toPointer, WORLD_LIMITS } from '#canon';
-import { type Binding, type Domain, metBy, type Rule } from '../domain/define-domain.ts';
+import type { Change } from '../domain/change.ts';
+import { metBy } from '../domain/define-domain.ts';
+import type { Binding, Domain, Rule } from '../domain/domain.ts';
 import type { Instant } from '../domain/domain-spec.ts';
 import type { Pattern } from '../domain/footprint.ts';
-import type { Change } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { Sight } from '../state/member-view.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, Places } from '../state/members.ts';
 import type { Container } from '../state/view.ts';
 import { type Inputs, type Outcome, outcomeOf } from './candidate.ts';
 import { type Judgement, judge } from './check-rule.ts';
-import { type Authority, type Compiled, compile, type Intent } from './compile.ts';
+import { compile } from './compile.ts';
+import type { Authority, Compiled, Intent } from './compiled.ts';
 import { readBy } from './full-check.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Domain, defineDomain } from '../domain/define-domain.ts';
+import { defineDomain } from '../domain/define-domain.ts';
+import type { Domain } from '../domain/domain.ts';
 import { KernelError } from '../errors.ts';
 import { initialState, World } from './world.ts';
 

@@ -1,16 +1,18 @@
 import { form, requireForm } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
-import { type Domain, requireOwnDomain } from '../domain/define-domain.ts';
-import type { RoleParams } from '../domain/domain-spec.ts';
+import type { Change } from '../domain/change.ts';
+import { requireOwnDomain } from '../domain/define-domain.ts';
+import type { Domain } from '../domain/domain.ts';
 import { compileScope, type Pattern } from '../domain/footprint.ts';
+import type { RoleParams } from '../domain/role.ts';
 import { stateFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { KernelError } from '../errors.ts';
-import type { Change } from '../state/changes.ts';
 import type { Draft, Ownership } from '../state/draft.ts';
 import { sliceOf } from '../state/slice.ts';
 import type { Container } from '../state/view.ts';
-import { detectionVector, type Finding, type Judged, readBy } from './full-check.ts';
+import type { Finding, Judged } from './finding.ts';
+import { detectionVector, readBy } from './full-check.ts';
 import { Standing } from './incremental-check.ts';
 
 /** A state, and what is known of its rules. Changed only by keeping a candidate. */

@@ -1,21 +1,11 @@
 import type { Json } from '#base';
 import { sortKeys, toPointer } from '#canon';
+import type { Change } from '../domain/change.ts';
 import { EVERYTHING } from '../domain/footprint.ts';
 import { ValueFault } from '../errors.ts';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
 import type { Few } from './small-map.ts';
 import type { Container } from './view.ts';
-
-/** One change, at a path of keys. `appends`: a new last element of a list. */
-export interface Change {
-  readonly op: 'add' | 'replace' | 'remove';
-  readonly keys: readonly string[];
-  /** The path of the container: the very same list for all that was changed in it, one after the other. */
-  readonly parent: readonly string[];
-  /** Absent for `remove`. Shared with the state: read it in the same turn. */
-  readonly value: Json | undefined;
-  readonly appends: boolean;
-}
 
 /**
  * What a draft changed, as the RFC 6902 operations that lead from the old state to the new: a function of those

@@ -1,9 +1,10 @@
 import { setOwn } from '#base';
 import { copyJson } from '#canon';
 import { isWhole, type Scope, scopeAt } from '../domain/footprint.ts';
+import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault, ValueFault } from '../errors.ts';
 import { Few } from './small-map.ts';
-import { type Container, isIndex, Lens, pointerOf } from './view.ts';
+import { type Container, Lens, pointerOf } from './view.ts';
 
 /** The last place of the longest list there can be. */
 const INDEX_MAX = 2 ** 32 - 2;

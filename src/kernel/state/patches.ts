@@ -1,9 +1,9 @@
 import { type Json, setOwn } from '#base';
 import { parsePointer, toPointer } from '#canon';
-import type { Domain } from '../domain/define-domain.ts';
+import type { Change } from '../domain/change.ts';
+import type { Domain } from '../domain/domain.ts';
 import { type Scope, scopeAt } from '../domain/footprint.ts';
 import { isErased } from '../domain/sensitive.ts';
-import type { Change } from './changes.ts';
 
 /** An RFC 6902 operation. `sensitive`: its value goes into the ledger by salted hash only. */
 export type PatchOperation =

@@ -1,6 +1,6 @@
 import { toPointer } from '#canon';
 import { compileScope, isWhole, type Pattern, type Scope, scopeAt } from '../domain/footprint.ts';
-import { isIndex } from './view.ts';
+import { isIndex } from '../domain/list-index.ts';
 
 /**
  * The places of a state that somebody's proposal rests on. What happens at one of them, below one or above one changes what

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { copyJson } from '#canon';
 import { compileScope, EVERYTHING, patternFromText } from '../domain/footprint.ts';
+import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault } from '../errors.ts';
-import { hasMember, isIndex, view } from './view.ts';
+import { hasMember, view } from './view.ts';
 
 const state = {
   b: { list: [{ n: 1 }, { n: 2 }], x: 1 },

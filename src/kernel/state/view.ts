@@ -1,5 +1,6 @@
 import { escapeSegment } from '#canon';
 import { type Scope, scopeAt } from '../domain/footprint.ts';
+import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault } from '../errors.ts';
 
 /** What a path through views looks like from below: enough to name a place in an error. */
@@ -165,11 +166,4 @@ export function view(state: Container, scope: Scope): Container {
  */
 export function hasMember(container: object, key: string): boolean {
   return Object.hasOwn(container, key) && (!Array.isArray(container) || isIndex(key));
-}
-
-/** Whether a key names an element of a list. */
-export function isIndex(key: string): boolean {
-  const code = key.charCodeAt(0);
-  if (!(code >= 48 && code <= 57)) return false;
-  return code === 48 ? key.length === 1 : /^[0-9]{1,15}$/.test(key);
 }

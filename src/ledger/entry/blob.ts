@@ -1,7 +1,7 @@
 import { form, type Json, requireForm } from '#base';
 import { canonicalize, hashText, WORLD_LIMITS } from '#canon';
-import type { BlobRow } from '../ports/ledger-store.ts';
-import type { BlobRef, Erased, Hash, Stored } from './entry.ts';
+import type { BlobRow } from './blob-row.ts';
+import type { BlobRef, Erased, Hash, Stored } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
 /** Values whose canonical text is longer than this many UTF-16 units are stored as blobs. */

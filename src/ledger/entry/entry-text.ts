@@ -1,7 +1,8 @@
 import { form, requireForm } from '#base';
 import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
 import { type FaultCode, LedgerFault } from '../errors.ts';
-import type { Entry, EntryRow, EntrySignature, Hash, Payload } from './entry.ts';
+import type { Entry, EntryRow, EntrySignature, Payload } from './entry.ts';
+import type { Hash } from './hash.ts';
 import { payloadFault } from './shape.ts';
 
 /** Signs entries: Ed25519 over `assize/entry/v1\n` and the canonical payload without its `signature`. */

@@ -1,5 +1,6 @@
 import { form, type Json, requireForm } from '#base';
-import type { CommitPayload, Hash, Payload } from './entry.ts';
+import type { CommitPayload, Payload } from './entry.ts';
+import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
 /** The built-in action whose commit erases values (decisions §1.3). */

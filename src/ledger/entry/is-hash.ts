@@ -1,4 +1,4 @@
-import type { Hash } from './entry.ts';
+import type { Hash } from './hash.ts';
 
 /** Digit by digit: every entry has five of them to look at, and a regular expression takes three times as long. */
 export function isHash(value: unknown): value is Hash {

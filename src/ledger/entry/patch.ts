@@ -1,4 +1,4 @@
-import type { Stored } from './entry.ts';
+import type { Stored } from './hash.ts';
 
 /**
  * One RFC 6902 operation with a JSON-pointer path. Only these three, `remove` and `replace` on existing

@@ -1,5 +1,5 @@
 import { form, requireForm } from '#base';
-import type { Hash } from './entry.ts';
+import type { Hash } from './hash.ts';
 
 /**
  * The canonical text of a polynomial of provenance (docs/design/memory.md) as it stands outside of the entry that has it: the writes

@@ -1,8 +1,9 @@
 import type { Json } from '#base';
 import { readCanonical } from '#canon';
 import { blobOf, isBlobRef } from './blob.ts';
-import type { Delta, Hash, Observation, Payload, Stored } from './entry.ts';
+import type { Delta, Observation, Payload } from './entry.ts';
 import type { BeliefChange } from './fact-rows.ts';
+import type { Hash, Stored } from './hash.ts';
 import type { Patch } from './patch.ts';
 import { revokedBy } from './revocation.ts';
 

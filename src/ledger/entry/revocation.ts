@@ -1,5 +1,6 @@
 import { isBlobRef } from './blob.ts';
-import type { CommitPayload, DelegatedFrom, Hash, Payload } from './entry.ts';
+import type { CommitPayload, DelegatedFrom, Payload } from './entry.ts';
+import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
 /** The built-in action whose commit revokes a writ, for good, with all below it (decisions §1.3, §3.2). */

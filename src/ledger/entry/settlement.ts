@@ -3,13 +3,13 @@ import type {
   Amounts,
   CommitPayload,
   Delta,
-  Hash,
   Observation,
   Payload,
   PendingPayload,
   RejectionPayload,
   RoleRef,
 } from './entry.ts';
+import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
 /**

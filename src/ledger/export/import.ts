@@ -1,8 +1,10 @@
 import { form, requireForm } from '#base';
-import type { CommitPayload, Entry, EntryRow, Hash } from '../entry/entry.ts';
+import type { BlobRow, ErasedAnswer, ErasedRow } from '../entry/blob-row.ts';
+import type { CommitPayload, Entry, EntryRow } from '../entry/entry.ts';
 import { answersErasedBy, isErasure, loggedErasedBy } from '../entry/erasure.ts';
-import { isFactStore } from '../entry/fact-rows.ts';
-import type { BlobRow, ErasedAnswer, ErasedRow, LedgerStore } from '../ports/ledger-store.ts';
+import type { Hash } from '../entry/hash.ts';
+import { isFactStore } from '../ports/fact-store.ts';
+import type { LedgerStore } from '../ports/ledger-store.ts';
 import { Values } from '../replay/values.ts';
 import { ExportError } from './errors.ts';
 import { importMark, isMarked, wasImported } from './imported.ts';

@@ -1,9 +1,11 @@
 import { form, requireForm } from '#base';
 import { hashText } from '#canon';
-import type { Hash, Payload } from '../entry/entry.ts';
+import type { BlobRow } from '../entry/blob-row.ts';
+import type { Payload } from '../entry/entry.ts';
 import { isErasure } from '../entry/erasure.ts';
+import type { Hash } from '../entry/hash.ts';
 import { isOfEffects } from '../entry/settlement.ts';
-import type { BlobRow, LedgerStore } from '../ports/ledger-store.ts';
+import type { LedgerStore } from '../ports/ledger-store.ts';
 
 // An entry is the same wherever it stands, so that it can't say where it was made. Its effects are in the effect log of that store alone: what
 // came by import is marked, by a blob that no entry refers to, written in one transaction with it. No export has marks.

@@ -1,9 +1,10 @@
 import { isAssizeError, type Json } from '#base';
 import { type CanonLimits, DEFAULT_LIMITS, parseCanonical, WORLD_LIMITS } from '#canon';
-import type { EntryRow, Hash } from '../entry/entry.ts';
+import type { BlobRow, ErasedRow } from '../entry/blob-row.ts';
+import type { EntryRow } from '../entry/entry.ts';
+import type { Hash } from '../entry/hash.ts';
 import { isHash } from '../entry/is-hash.ts';
 import { isPayload } from '../entry/shape.ts';
-import type { BlobRow, ErasedRow } from '../ports/ledger-store.ts';
 
 /**
  * An export is JSON Lines: one canonical JSON object a line, each ended by a newline. First the header, then entries in the

@@ -1,12 +1,13 @@
 import { hashText, WORLD_LIMITS } from '#canon';
 import { Frontier, leafHash } from '#merkle';
 import { isBlobRef } from '../entry/blob.ts';
-import type { Entry, EntryRow, Hash, Payload } from '../entry/entry.ts';
+import type { BlobRow, ErasedRow } from '../entry/blob-row.ts';
+import type { Entry, EntryRow, Payload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import { erasureArgs, isErasure } from '../entry/erasure.ts';
+import type { Hash } from '../entry/hash.ts';
 import { referencesOf, saltedBy, writParent, writsNamedBy } from '../entry/references.ts';
 import { LedgerFault } from '../errors.ts';
-import type { BlobRow, ErasedRow } from '../ports/ledger-store.ts';
 import { Chain } from '../rules/chain.ts';
 import { ExportError } from './errors.ts';
 import { readLine } from './lines.ts';

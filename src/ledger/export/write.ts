@@ -1,8 +1,9 @@
 import { form, isAssizeError, requireForm } from '#base';
 import { readCanonical } from '#canon';
 import { Frontier, leafHash } from '#merkle';
-import type { EntryRow, Hash, Payload } from '../entry/entry.ts';
+import type { EntryRow, Payload } from '../entry/entry.ts';
 import { readRow } from '../entry/entry-text.ts';
+import type { Hash } from '../entry/hash.ts';
 import { referencesOf, writParent, writsNamedBy } from '../entry/references.ts';
 import { LedgerFault } from '../errors.ts';
 import type { LedgerStore, LogStore } from '../ports/ledger-store.ts';

@@ -1,28 +1,9 @@
+import type { BlobRow, ErasedAnswer, ErasedRow } from '../entry/blob-row.ts';
 import type { EffectRefusal, EffectWrite } from '../entry/effect-rows.ts';
-import type { EntryRow, Hash } from '../entry/entry.ts';
+import type { EntryRow } from '../entry/entry.ts';
 import type { FactWrite, Outdated } from '../entry/fact-rows.ts';
+import type { Hash } from '../entry/hash.ts';
 import type { Ahead, RowRange } from './parallel-reader.ts';
-
-/** A text stored once under the SHA-256 of its UTF-8 bytes. */
-export interface BlobRow {
-  readonly hash: Hash;
-  readonly text: string;
-}
-
-/** A blob whose text is gone for good, and the entry that says so. */
-export interface ErasedRow {
-  readonly hash: Hash;
-  /** The commit of `assize.erase` that names it. */
-  readonly by: Hash;
-}
-
-/** An answer of the oracle log whose text is gone for good, and the entry that says so. */
-export interface ErasedAnswer {
-  /** In the oracle log. */
-  readonly key: Hash;
-  /** The commit of `assize.erase` that names it. */
-  readonly by: Hash;
-}
 
 /** All that one proposal writes, in one transaction: the point of no return. */
 export interface Batch {

@@ -1,4 +1,4 @@
-import type { Run } from '../replay/run.ts';
+import type { Run } from '../entry/run.ts';
 
 /** Entries that are read, checked and handed over at a time: so few that their garbage dies young. */
 export const PAGE = 250;

@@ -1,7 +1,7 @@
 import { form, type Json, requireForm } from '#base';
 import { canonicalize } from '#canon';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
-import type { Entry, Erased, Hash, Instant } from '../entry/entry.ts';
+import type { Entry, Instant } from '../entry/entry.ts';
 import {
   type BeliefChange,
   type BeliefRow,
@@ -16,6 +16,7 @@ import {
   type PartitionName,
   type SaltedRef,
 } from '../entry/fact-rows.ts';
+import type { Erased, Hash } from '../entry/hash.ts';
 import { placedProvenance } from '../entry/placed-provenance.ts';
 import { faultAt, type Held, type Values } from './values.ts';
 

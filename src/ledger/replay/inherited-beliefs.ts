@@ -1,7 +1,8 @@
 import { canonicalize, type Instant, maxInstant } from '#canon';
-import type { BranchPayload, CommitPayload, Entry, Hash, Payload } from '../entry/entry.ts';
+import type { BranchPayload, CommitPayload, Entry, Payload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import type { BeliefChange, FactKey, Inheritance, PartitionName } from '../entry/fact-rows.ts';
+import type { Hash } from '../entry/hash.ts';
 import { memoryOf } from '../entry/memory-of.ts';
 import { placedProvenance } from '../entry/placed-provenance.ts';
 import { type Fault, LedgerFault } from '../errors.ts';

@@ -2,21 +2,14 @@ import type { Json } from '#base';
 import { form, requireForm } from '#base';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
-import type {
-  BlobRef,
-  BranchPayload,
-  CommitPayload,
-  Entry,
-  EntryRow,
-  Hash,
-  Payload,
-  RootPayload,
-} from '../entry/entry.ts';
+import type { BranchPayload, CommitPayload, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import { isErasure } from '../entry/erasure.ts';
 import type { PartitionName } from '../entry/fact-rows.ts';
+import type { BlobRef, Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { changesOf, positionsOf, valuesIn } from '../entry/references.ts';
+import type { Run } from '../entry/run.ts';
 import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import { type Ahead, PAGE } from '../ports/parallel-reader.ts';
@@ -24,7 +17,7 @@ import { Chain } from '../rules/chain.ts';
 import { Links } from '../rules/cross-chain.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { BranchesPartition } from './inherited-beliefs.ts';
-import { patchesOfRun, type Run, refersBesideFold, refersInFold } from './run.ts';
+import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
 import { checkErasure, faultAt as fault, Values } from './values.ts';
 
 /** How many texts that an entry refers to are read at once: a server is asked for them together, and they are all here meanwhile. */

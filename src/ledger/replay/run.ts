@@ -1,37 +1,15 @@
 import { isAssizeError, type Json } from '#base';
 import { parseStrict, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from '../entry/blob.ts';
-import type { Amounts, CommitPayload, Entry, Hash, Instant, Payload } from '../entry/entry.ts';
+import type { Amounts, CommitPayload, Entry, Payload } from '../entry/entry.ts';
 import { isErasure } from '../entry/erasure.ts';
+import type { Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { valuesIn } from '../entry/references.ts';
 import { isRevocation } from '../entry/revocation.ts';
+import type { Run } from '../entry/run.ts';
 import { isSettlement } from '../entry/settlement.ts';
 import { Chain } from '../rules/chain.ts';
-
-/**
- * What a run of entries does to its chain and to the fold, made by whoever checked them one by one and as a chain of their
- * own. With it a reader goes on behind the run without reading it: it only has to see that the run joins, and to fold.
- */
-export interface Run {
-  readonly trajectoryId: string;
-  /** Of the first entry. */
-  readonly seq: number;
-  readonly count: number;
-  /** What the run stands on: the first entry's parent and time, and the `parent_commit` of its first commit, if it has one. */
-  readonly parent: Hash;
-  readonly from: Instant;
-  readonly parentCommit: Hash | undefined;
-  /** What it leads to. */
-  readonly head: Hash;
-  readonly to: Instant;
-  readonly lastCommit: Hash | undefined;
-  readonly signed: number;
-  /** What was spent by writ, with the first entry that names it. */
-  readonly spent: readonly { readonly writId: Hash; readonly seq: number; readonly cost: Amounts }[];
-  /** JSON text: one list of patches an entry. As text, because objects take longer from thread to thread. */
-  readonly patches: string;
-}
 
 /**
  * The longest runs among consecutive entries that were checked one by one: commits and rejections that resolve nothing and

@@ -1,9 +1,10 @@
 import type { Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from '../entry/blob.ts';
-import type { BlobRef, CommitPayload, Entry, Erased, Hash, Stored } from '../entry/entry.ts';
+import type { CommitPayload, Entry } from '../entry/entry.ts';
 import { checkRow, hashesTo } from '../entry/entry-text.ts';
 import { answersErasedBy, type ErasureArgs, erasureArgs, isErasure } from '../entry/erasure.ts';
+import type { BlobRef, Erased, Hash, Stored } from '../entry/hash.ts';
 import { isHash } from '../entry/is-hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { saltedBy, valuesIn } from '../entry/references.ts';

@@ -1,9 +1,6 @@
 import { canonicalize } from '#canon';
 import type { CounselorRecord, PendingPayload, VectorItem } from '../entry/entry.ts';
 
-/** Most people whose approval one proposal can take. */
-export const APPROVALS_MAX = 8;
-
 /**
  * Decisions that take more than one person: each approval but the last is a `pending_approval` entry of its own, which
  * resolves the one before it, repeats what that one put up, and adds who approved. The last one is the commit.

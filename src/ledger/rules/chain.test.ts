@@ -20,9 +20,10 @@ import {
 } from '../../../tests/support/ledger-rows.ts';
 import type { EntryRow } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
+import type { Run } from '../entry/run.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import { Replayer, type VerifyReport, verifyTrajectory } from '../replay/replay.ts';
-import { type Run, runsOf } from '../replay/run.ts';
+import { runsOf } from '../replay/run.ts';
 import { Chain } from './chain.ts';
 
 const OTHER = 'f'.repeat(64);

@@ -5,14 +5,15 @@ import type {
   DelegatedFrom,
   DelegationPayload,
   Entry,
-  Hash,
   Instant,
   Payload,
   PendingPayload,
   ProposalRecord,
   RejectionPayload,
 } from '../entry/entry.ts';
+import type { Hash } from '../entry/hash.ts';
 import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from '../entry/revocation.ts';
+import type { Run } from '../entry/run.ts';
 import {
   abandonmentFault,
   effectPendingFault,
@@ -24,7 +25,6 @@ import {
   waitingEffectOf,
 } from '../entry/settlement.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
-import type { Run } from '../replay/run.ts';
 import { lastApprovalFault, stepFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
 import { OpenPendings } from './open-approvals.ts';

@@ -1,6 +1,7 @@
 import { canonicalize } from '#canon';
-import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, Hash, RootPayload } from '../entry/entry.ts';
+import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
+import type { Hash } from '../entry/hash.ts';
 import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
 import { isRevocation, type RevocationPayload, revocationArgs } from '../entry/revocation.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';

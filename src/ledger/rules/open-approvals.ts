@@ -1,4 +1,5 @@
-import type { Hash, Instant, PendingPayload } from '../entry/entry.ts';
+import type { Instant, PendingPayload } from '../entry/entry.ts';
+import type { Hash } from '../entry/hash.ts';
 import { type EffectPendingPayload, isEffectPending, waitingEffectOf } from '../entry/settlement.ts';
 
 /** Who goes by what is open: it is told of what comes and goes, so that it need not go through all of it. */

@@ -1,5 +1,6 @@
 import { ChurnMap } from '#base';
-import type { CommitPayload, Hash } from '../entry/entry.ts';
+import type { CommitPayload } from '../entry/entry.ts';
+import type { Hash } from '../entry/hash.ts';
 import type { SettledCommit } from '../entry/settlement.ts';
 
 /** What is left of one commit. */

@@ -56,9 +56,10 @@ import { type Acting, costOf, hasToolObservation, sum, withTools } from '../reco
 import { isCollision } from '../transactions/body/abort-reasons.ts';
 import { type TakenUp, takeUp } from '../transactions/body/resume-approved.ts';
 import { checkOthers } from '../writer/freeze.ts';
+import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
 import { scrubbed } from '../writer/scrub.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
-import { type Prepared, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import type { Writer } from '../writer/writer.ts';
 
 /** What waits and has expired, when that was seen. */
 export interface Due {

@@ -9,8 +9,8 @@ import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger-run
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../../../tests/support/several.ts';
 import type { AssizeOptions, FinalRuling, Trajectory } from '../index.ts';
+import { LOOK_AGAIN_MS } from '../writer/await-options.ts';
 import { Wakers } from '../writer/signal.ts';
-import { LOOK_AGAIN_MS } from './await-decision.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();

@@ -1,9 +1,11 @@
-import { type Form, form, requireForm } from '#base';
-import { addMicros, instantToMillis } from '#canon';
+import { requireForm } from '#base';
+import { instantToMillis } from '#canon';
 import { type Hash, type Instant, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
 import { type FinalRuling, rulingFrom } from '../records/ruling.ts';
-import { TRIES_MAX, type Writer } from '../writer/writer.ts';
+import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../writer/await-options.ts';
+import { TRIES_MAX } from '../writer/prepared.ts';
+import type { Writer } from '../writer/writer.ts';
 import type { Resolutions } from './approve.ts';
 
 /** What became of something that was pending. */
@@ -13,18 +15,6 @@ export type PendingStatus =
   | { readonly status: 'resolved'; readonly ruling: FinalRuling }
   /** The trajectory gave its final answer first: nobody will decide it any more. */
   | { readonly status: 'void'; readonly answer: Hash };
-
-export interface AwaitOptions {
-  /** Stops the waiting, with the signal's reason. */
-  readonly signal?: AbortSignal;
-  /** Stops the waiting when the clock has come to it. Default: waits as long as it takes. */
-  readonly until?: Instant;
-}
-
-export const AWAIT_OPTIONS: Form = form.options<AwaitOptions>({ signal: form.any, until: form.any });
-
-/** How long is waited before looking what other processes have decided, in milliseconds, by chance between the two. */
-export const LOOK_AGAIN_MS: readonly [from: number, to: number] = [250, 750];
 
 /** What became of what waited, for who asked for it: in this process or another one, before or after they ask. */
 export class Decisions {
@@ -126,18 +116,6 @@ export class Decisions {
       stop();
     }
   }
-}
-
-/** The same, and no longer than to the first of these times. */
-export function lookAgainMs(now: Instant, times: readonly (Instant | undefined)[]): [from: number, to: number] {
-  const [from, to] = LOOK_AGAIN_MS;
-  const most = Math.min(...times.map((time) => (time === undefined ? to : msBetween(now, time))));
-  return [Math.min(from, most), Math.min(to, most)];
-}
-
-/** Whole milliseconds, after which the second is not before the first any more. */
-function msBetween(from: Instant, to: Instant): number {
-  return Math.max(1, instantToMillis(addMicros(to, 999)) - instantToMillis(from));
 }
 
 function neverPending(trajectoryId: string, given: unknown): RuntimeError {

@@ -20,9 +20,10 @@ import { concluded, RuntimeError } from '../errors.ts';
 import { answerPayload, conclusionPayload, startPayload } from '../records/entry-payloads.ts';
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
 import type { Trajectory } from '../trajectory.ts';
+import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
 import { writtenAfterAll } from '../writer/resolve-unknown-commit.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
-import { type Prepared, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import type { Writer } from '../writer/writer.ts';
 import { CONCLUSION, type Conclusion, type DelegationInput, finalAnswerOf, type Terms, termsOf } from './terms.ts';
 
 /** An open delegation: its start, by entry id. */

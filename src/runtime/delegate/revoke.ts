@@ -23,8 +23,9 @@ import type { Gathered } from '../records/intent.ts';
 import { Kept } from '../records/payload-blobs.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingOf } from '../records/ruling.ts';
+import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
-import { type Prepared, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import type { Writer } from '../writer/writer.ts';
 import type { Delegations } from './delegate.ts';
 
 /** Which writ to revoke, and by whose authority. */

@@ -27,18 +27,11 @@ import { everyWordOf, objectKey, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { isErasedRow } from '../memory/plan/erased-row.ts';
 import type { AskedQuestion } from '../memory/plan/questions.ts';
+import type { BelievedPlace } from '../memory/visible/believed-place.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
 import type { Line } from '../memory/visible/visibility.ts';
 import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
 import { leavesOf, type Writes, WrittenSearch } from './find-in-patches.ts';
-
-/** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
-export interface BelievedPlace {
-  readonly space: string;
-  readonly subject: string;
-  readonly predicate?: string;
-  readonly claim?: string;
-}
 
 /**
  * In which order values are erased where one entry does not hold them all: what others are recognised by goes last, so that who goes on

@@ -1,9 +1,10 @@
+export type { BelievedPlace } from './visible/believed-place.ts';
 /**
  * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
  * with their commit.
  */
 
-export { type BelievedPlace, BelievedSearch, type Sought } from '../erase/find-in-memory.ts';
+export { BelievedSearch, type Sought } from '../erase/find-in-memory.ts';
 export {
   type CheckMemoryOptions,
   checkMemory,

@@ -3,12 +3,12 @@ import { form, requireForm } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
 import type { Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
-import type { ErasureInput, ErasureRuling } from '../erase/erase.ts';
-import type { BelievedPlace } from '../erase/find-in-memory.ts';
+import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { type Declaring, sayable } from './plan/validate.ts';
 import { type MemorySurroundings, MemoryView } from './recall/recall.ts';
+import type { BelievedPlace } from './visible/believed-place.ts';
 
 /** Where something is remembered, and by whose authority. */
 export interface MemoryOptions {

@@ -30,10 +30,11 @@ import { type Ruling, rulingOf } from '../records/ruling.ts';
 import { Chance } from '../records/salt-source.ts';
 import { type Acting, costOf, toolsAsked, withTools } from '../records/tool-authority.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
+import { type Recorded, TRIES_MAX } from '../writer/prepared.ts';
 import { keyedProposal } from '../writer/request-index.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
 import type { Ports } from '../writer/turn-ports.ts';
-import { type Recorded, TRIES_MAX, type Writer } from '../writer/writer.ts';
+import type { Writer } from '../writer/writer.ts';
 import type { Turn } from './parallel/index.ts';
 import { Unchanged } from './precondition.ts';
 

@@ -1,8 +1,8 @@
 import { LedgerFault, type LedgerStore, type Replayer } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold.ts';
+import type { Base } from './ports.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
-import type { Base } from './writer.ts';
 
 /** A trajectory as the store has it, and what was made of it, which may be changed by whoever has that. */
 export interface Read<Made> {

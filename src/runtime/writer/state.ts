@@ -3,8 +3,8 @@ import { Chain, type Folded } from '#ledger';
 import { Writs } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import type { FoldedTrajectory } from './fold.ts';
+import type { TrajectoryParts } from './ports.ts';
 import { RuledProposals } from './request-index.ts';
-import type { TrajectoryParts } from './writer.ts';
 
 /** `strict`: everything is judged whenever anything is. */
 export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>, strict: boolean): World {

@@ -1,135 +1,27 @@
-import type { Policy, Reservation, WritVerifier } from '#authority';
+import type { Reservation } from '#authority';
 import { DEFAULT_LIMITS, instantToMillis, maxInstant } from '#canon';
-import type { Authority, Change, Domain, World } from '#kernel';
-import {
-  type BlobRow,
-  type Chain,
-  type DomainRef,
-  type EffectWrite,
-  type EntryRow,
-  type EntrySigner,
-  entryRow,
-  type FactWrite,
-  type Hash,
-  type Instant,
-  type LedgerStore,
-  type Payload,
-  type Replayer,
-} from '#ledger';
-import type { Embedder } from '#memory';
-import type { Clock, OracleStore, Pause, Random } from '#oracle';
+import type { Authority, Change } from '#kernel';
+import { type Chain, type EntryRow, entryRow, type Hash, type Instant, type LedgerStore, type Payload } from '#ledger';
+import type { Clock } from '#oracle';
 import { authorityFor } from '../authority/check.ts';
-import type { WritChain, Writs } from '../authority/writs.ts';
+import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import type { Asked, Beliefs } from '../memory/index.ts';
-import type { Foresight, Hands } from '../propose/parallel/index.ts';
-import type { Erasing, Place } from '../records/entry-payloads.ts';
+import type { Foresight } from '../propose/parallel/index.ts';
+import type { Place } from '../records/entry-payloads.ts';
 import { inOnePiece } from '../records/entry-size.ts';
-import type { Salting } from '../records/payload-blobs.ts';
-import { type Ruling, rulingFrom } from '../records/ruling.ts';
-import type { Trajectory } from '../trajectory.ts';
-import type { Effects } from '../transactions/engine/engines.ts';
+import { rulingFrom } from '../records/ruling.ts';
 import { Company } from './contention.ts';
-import type { FoldedTrajectory } from './fold.ts';
-import type { Notices } from './notifications.ts';
+import type { TrajectoryParts, WriterSurroundings } from './ports.ts';
+import { type Prepared, type Recorded, TRIES_MAX } from './prepared.ts';
 import { AcceptedLog } from './recent-commits.ts';
-import type { RuledProposals } from './request-index.ts';
 import { writtenAfterAll } from './resolve-unknown-commit.ts';
 import { Wakers } from './signal.ts';
 import { refused } from './store-refusals.ts';
 import { type News, Subscriptions } from './subscriptions.ts';
 
-/** What an open trajectory is made of. */
-export interface TrajectoryParts {
-  readonly domain: Domain;
-  readonly chain: Chain;
-  readonly world: World;
-  readonly writs: Writs;
-  /** Where proposals were ruled on, and delegations concluded. */
-  readonly ruled: RuledProposals;
-  /** What all this is a copy of, and is read on from; none as long as no other writer was met. */
-  readonly base: Base | undefined;
-}
-
-/** What was read, to go on from; and how many erasures there were then, as far as anybody can tell. */
-export interface Base extends FoldedTrajectory {
-  readonly erasures: number | undefined;
-}
-
-/** What the trajectories of one runtime share. */
-export interface Surroundings {
-  readonly store: LedgerStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly verifier: WritVerifier;
-  readonly policy: Policy | undefined;
-  readonly signer: EntrySigner | undefined;
-  /** How long a pending approval stays open, in milliseconds; undefined: for ever. */
-  readonly approvalMs: number | undefined;
-  readonly replayer: Replayer;
-  readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
-  /** The name that was given, or a new one. @throws RuntimeError `bad_name` */
-  nameFor(given: string | undefined): string;
-  /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
-  domainOf(ref: DomainRef): Domain;
-  readonly pause: Pause;
-  readonly notices: Notices;
-  /** What tools are at work; undefined where there are none. */
-  readonly effects: Effects | undefined;
-  /** What is believed; undefined where the store keeps no facts. */
-  readonly beliefs: Beliefs | undefined;
-  /** Who makes vectors of what is believed, if anybody. */
-  readonly embedder: Embedder | undefined;
-  /** Threads that judge in parallel, if there are any. */
-  readonly hands: Hands | undefined;
-  /** Reads a trajectory again: what is new of it where the last reading was kept. */
-  reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
-  open(trajectoryId: string): Promise<Trajectory>;
-  /** Values were erased in this trajectory: whatever has them in memory beside it has to forget them. */
-  erased(trajectoryId: string): Promise<void>;
-}
-
-/** And what one trajectory has of its own. */
-export interface WriterSurroundings extends Surroundings {
-  /** For what is kept by the next entry, drawn by that chance. */
-  saltsOf(random: Random): Salting;
-}
-
-/** An entry that was accepted in memory, and what it says. */
-export interface Recorded {
-  readonly row: EntryRow;
-  readonly ruling: Ruling;
-}
-
-/** Entries that the chain in memory accepted, and what to answer when the disk has them. */
-export interface Prepared<Answer> {
-  /** The first is this trajectory's; others go with it, or nothing does. */
-  readonly rows: readonly [EntryRow, ...EntryRow[]];
-  readonly blobs: readonly BlobRow[];
-  /** What the entries erase. */
-  readonly erasing?: Erasing | undefined;
-  /** What goes into the effect log with them. */
-  readonly effects?: EffectWrite | undefined;
-  /** What of beliefs changes with them. */
-  readonly facts?: readonly FactWrite[] | undefined;
-  /** What of beliefs they ask about. */
-  readonly asked?: Asked | undefined;
-  readonly answer: Answer;
-  /** For subscribers, when the entries are durable. */
-  readonly news: News;
-  /** What was pending and is resolved by the first of the entries. */
-  readonly resolves?: Hash;
-}
-
 const NOTHING = (): void => undefined;
 /** When whoever waits for it goes on, what was ruled on in one go is over. */
 const RULED: Promise<void> = Promise.resolve();
-
-/**
- * How often what lost to another writer is prepared again before it is given up. Many, because a writer that never lost does
- * not know that there are others, and asks for no turn until one of them has won once.
- */
-export const TRIES_MAX = 32;
 /** How far the ledger may be ahead of the clock. */
 const CLOCK_BEHIND_MS_MAX = 300_000;
 

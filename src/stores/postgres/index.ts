@@ -9,8 +9,8 @@ export {
   CONNECT_TIMEOUT_MS,
   LOCK_TIMEOUT_MS,
   openPostgres,
-  type PostgresOptions,
   READERS,
   STATEMENT_TIMEOUT_MS,
 } from './open.ts';
+export type { PostgresOptions } from './options.ts';
 export { PostgresStore } from './store.ts';

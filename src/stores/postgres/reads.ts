@@ -1,6 +1,7 @@
 import type { FactAnswers } from '../moment.ts';
 import type { Reads } from '../native-port.ts';
 import type { Asking } from './connection/readers.ts';
+import type { Connections } from './connections.ts';
 import {
   prepareEffectKey,
   prepareEffectsOf,
@@ -27,7 +28,6 @@ import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './le
 import { prepareResolve } from './ledger/resolve.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
 import { prepareTrajectories } from './ledger/trajectories.ts';
-import type { Connections } from './store.ts';
 
 /** Facts as whoever is asked sees them. */
 export function prepareFactAnswers(

@@ -19,6 +19,7 @@ import { whenUnlocked } from './connection/retry.ts';
 import { isFolderClosed, isNotADatabase, newerSchemaError, storeError } from './errors.ts';
 import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
 import { HashIndex } from './ledger/hash-index.ts';
+import type { SqliteOptions } from './options.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
 import type { Indexes } from './writer/commit.ts';
@@ -26,22 +27,6 @@ import { WritingAside } from './writer/threaded-writer.ts';
 import { WritingHere } from './writer/writer.ts';
 
 export type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
-
-export interface SqliteOptions {
-  /** The file, relative to the working directory; not a URL. */
-  readonly path: string;
-  /** Default `create`. */
-  readonly mode?: OpenMode;
-  /** Default `full`. */
-  readonly durability?: Durability;
-  /** How long an opening or a write waits for another process before it gives up with `store_locked`. */
-  readonly lockTimeoutMs?: number;
-  /** Default `exact`. `sqlite-vec` needs the package of that name. */
-  readonly vectors?: VectorSearch;
-  /** Default `inline`. */
-  readonly writer?: Writer;
-}
-
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
 export const LOCK_TIMEOUT_MS = 5_000;
 

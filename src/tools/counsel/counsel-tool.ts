@@ -4,25 +4,7 @@ import { copyJson } from '#canon';
 import { type Call, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
 import { callback, readOptions } from '../options.ts';
 import { checkedAnswer } from './desk.ts';
-
-/** What a person is asked: which of the branches it shall be. */
-export interface CounselQuestion {
-  readonly question: string;
-  /** What came of each, by its place. */
-  readonly branches: readonly BranchSummary[];
-}
-
-export type BranchSummary =
-  | { readonly failed: false; readonly summary: Json }
-  | { readonly failed: true; readonly why: string };
-
-export interface CounselAnswer {
-  /** The place of a branch that did not fail; null for none. */
-  readonly chosen: number | null;
-  /** Who decided, 1 to 256 characters. Whoever asks them has made sure that it is they. */
-  readonly by: string;
-  readonly reason?: string;
-}
+import type { CounselAnswer, CounselQuestion } from './question.ts';
 
 export interface CounselToolOptions extends Pick<ToolSpec, 'description' | 'sensitive'> {
   readonly name: string;

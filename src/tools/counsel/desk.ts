@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { form, type Json, requireForm } from '#base';
 import { EffectError } from '#effects';
-import type { CounselAnswer, CounselQuestion } from './counsel-tool.ts';
+import type { CounselAnswer, CounselQuestion } from './question.ts';
 
 /** A question that waits for a person. */
 export interface OpenQuestion extends CounselQuestion {

@@ -9,11 +9,9 @@
  */
 export {
   type Asker,
-  type BranchSummary,
-  type CounselAnswer,
-  type CounselQuestion,
   type CounselToolOptions,
   chooseByCounsel,
   counselTool,
 } from './counsel-tool.ts';
 export { CounselDesk, type OpenQuestion } from './desk.ts';
+export type { BranchSummary, CounselAnswer, CounselQuestion } from './question.ts';

@@ -18,7 +18,7 @@ import {
 import type { OracleStore } from '#oracle';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
 import { heldWithTools } from '../deep-replay/recorded-authority.ts';
-import { type BrokenByRecord, NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
+import { NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
 import { isRefusedByBeliefs, OF_NO_DOMAIN, refusedByAuthority } from '../deep-replay/refusal.ts';
 import { isSame } from '../deep-replay/report.ts';
 import type { Ruled } from '../deep-replay/ruled.ts';
@@ -32,7 +32,7 @@ import {
   readPatches,
   type Scene,
 } from '../deep-replay/stage.ts';
-import { brokenBy } from '../deep-replay/vector.ts';
+import { type BrokenByRecord, brokenBy } from '../deep-replay/vector.ts';
 import type { Steps, Walk } from '../deep-replay/walk.ts';
 import { ErasedAhead } from './erased-ahead.ts';
 import { type Claim, JudgingAuthority } from './judging-authority.ts';

@@ -12,10 +12,10 @@ import {
 import { readWaiting } from '../../records/pending-proposal.ts';
 import { compareCounselor } from './counselor.ts';
 import { holdersOf } from './holders.ts';
-import { type BrokenByRecord, copied, GRANTED } from './recorded-world.ts';
+import { copied, GRANTED } from './recorded-world.ts';
 import { isSame } from './report.ts';
 import { followErased, followed, followRecord, isErasing, placeOf, readPatches, type Stage } from './stage.ts';
-import { brokenBy, compareVectors } from './vector.ts';
+import { type BrokenByRecord, brokenBy, compareVectors } from './vector.ts';
 
 /**
  * A counselor's commit: who they are, what they committed and what every rule says of it must be the same now. That they

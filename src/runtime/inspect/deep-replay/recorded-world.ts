@@ -18,16 +18,13 @@ import {
   World,
 } from '#kernel';
 import { applyPatches, type Folded, type Patch, type RoleRef, type VectorItem } from '#ledger';
-import { brokenBy } from './vector.ts';
+import { type BrokenByRecord, brokenBy } from './vector.ts';
 
 /** What an action makes of a state, whatever the rules say of it. */
 export interface Made {
   readonly cost: Readonly<Record<string, number>>;
   readonly patches: readonly PatchOperation[];
 }
-
-/** Invariants that do not pass by the record, by id. */
-export type BrokenByRecord = ReadonlySet<string>;
 
 export const NOTHING_BROKEN: BrokenByRecord = new Set();
 

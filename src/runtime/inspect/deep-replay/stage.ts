@@ -14,8 +14,9 @@ import {
 } from '#ledger';
 import { observedValue, readOperations, readValue, type WaitingSources } from '../../records/pending-proposal.ts';
 import type { RecordedAuthority } from './recorded-authority.ts';
-import { type BrokenByRecord, NOTHING_BROKEN, type RecordedWorld } from './recorded-world.ts';
+import { NOTHING_BROKEN, type RecordedWorld } from './recorded-world.ts';
 import type { EntryPlace, Findings } from './report.ts';
+import type { BrokenByRecord } from './vector.ts';
 
 /** What the entries of one trajectory are looked at with. */
 export interface Scene extends WaitingSources {

@@ -1,6 +1,5 @@
 import { detailOf, type Finding } from '#kernel';
 import type { VectorItem } from '#ledger';
-import type { BrokenByRecord } from './recorded-world.ts';
 import type { EntryPlace, Findings } from './report.ts';
 import { isSame } from './report.ts';
 
@@ -41,3 +40,6 @@ function broken(vector: readonly VectorItem[]): VectorItem[] {
 function short({ invariant_id, result }: VectorItem) {
   return { invariant_id, result };
 }
+
+/** Invariants that do not pass by the record, by id. */
+export type BrokenByRecord = ReadonlySet<string>;

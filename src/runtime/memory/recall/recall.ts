@@ -25,7 +25,7 @@ import {
   type Witness,
   wordsOf,
 } from '#memory';
-import type { Surroundings } from '../../writer/writer.ts';
+import type { Surroundings } from '../../writer/ports.ts';
 import { requireBeliefs, rowOf } from '../plan/plan-beliefs.ts';
 import { INSTANT_MADE } from '../plan/validate.ts';
 import { seenFacts } from '../visible/facts.ts';

@@ -13,7 +13,7 @@ import type { Instant } from '#ledger';
 import type { Clock } from '#oracle';
 import type { Gathered } from '../../records/intent.ts';
 import { bindingOf, frozenFor } from '../../writer/freeze.ts';
-import type { TrajectoryParts } from '../../writer/writer.ts';
+import type { TrajectoryParts } from '../../writer/ports.ts';
 import type { Hand } from './hand.ts';
 import type { Hands } from './hands.ts';
 import type { Ask } from './replica.ts';

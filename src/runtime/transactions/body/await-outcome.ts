@@ -3,8 +3,8 @@ import { instantToMillis } from '#canon';
 import { type EffectPhase, isLeft, type KnownEffect, readTransaction } from '#effects';
 import { type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
-import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../../approve/await-decision.ts';
 import { RuntimeError } from '../../errors.ts';
+import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../../writer/await-options.ts';
 import { readSalted } from '../settle/quarantine.ts';
 
 /** What became of an effect that a commit has named. */

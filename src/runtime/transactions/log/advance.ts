@@ -28,12 +28,13 @@ import { isPromise } from '../limits/time-limit.ts';
 import type { EffectLeft } from '../settle/effect-entries.ts';
 import type { Failure, FailureAnswer } from '../settle/on-failure.ts';
 import { type Ended, leftOf, type Settling } from '../settle/settle.ts';
+import type { CallPorts } from './call-ports.ts';
 import { blobsOf, calledOf, type Prepared } from './call-record.ts';
 import type { Thrown } from './last-errors.ts';
 import { type LogWrite, RunLog } from './log-writer.ts';
 import { type AfterCrash, afterCrash } from './recover-calls.ts';
 import type { Holdings } from './staged-writes.ts';
-import { type CallPorts, Calls } from './tool-calls.ts';
+import { Calls } from './tool-calls.ts';
 import type { Reserved, Reserving } from './undo-budget.ts';
 
 /** What runs share: the log, the tools, and what tells of them. */

@@ -1,13 +1,40 @@
 import type { Json } from '#base';
 import { copyJson } from '#canon';
-import { DidNothing, isLeft, type LogRecord, type Undone } from '#effects';
+import { DidNothing, isLeft, type LogRecord, type Mates, type Tool, type Undone } from '#effects';
 import type { BlobRef } from '#ledger';
 import { LONG } from '../limits/answer-size.ts';
-import { DUE, type How, isToldFirst, residueOf } from './call-record.ts';
-import type { Calls } from './tool-calls.ts';
+import type { CallPorts, Leave } from './call-ports.ts';
+import { type Called, DUE, type How, isToldFirst, residueOf } from './call-record.ts';
+import type { RunLog } from './log-writer.ts';
+import type { Holdings } from './staged-writes.ts';
+
+/** The effects of one transaction, as a call of several effects at once needs them (`Calls`). */
+export interface EffectCalls {
+  readonly ports: CallPorts;
+  readonly log: RunLog;
+  readonly epoch: number;
+  readonly effects: readonly Called[];
+  readonly holdings: Holdings | undefined;
+  readonly mates: { readonly together?: Mates };
+  readonly leave: Leave;
+  specOf(n: number): Tool['spec'];
+  isReady(n: number): boolean;
+  readBack(n: number): Promise<boolean>;
+  mayHaveBeenCalled(n: number): boolean;
+  wasCalled(n: number): true;
+  isLostFor(n: number): boolean;
+  whyItStays(n: number): 'no_compensate' | 'answer_too_long' | undefined;
+  answered(n: number, result: Json): void;
+  undone(n: number, residue: Json | undefined): void;
+  noteFailure(n: number, error: unknown): void;
+  change(n: number, more: Partial<Called>): void;
+  kept(n: number, value: Json): BlobRef;
+  wait(times: number, failure?: unknown): Promise<void>;
+  patiently<T>(ms: number, call: (signal: AbortSignal) => T | Promise<T>): T | Promise<T>;
+}
 
 /** What is to be called, or undone, in one step with an effect; undefined where a tool is not here, as it might be of them. */
-export function withIt(calls: Calls, n: number, how: How): readonly number[] | undefined {
+export function withIt(calls: EffectCalls, n: number, how: How): readonly number[] | undefined {
   const { effects } = calls.log.state;
   const isOfIt = (each: number): boolean => DUE[how].has(effects[each]!.phase);
   // Also of what waits for a person, which may be one of them.
@@ -17,7 +44,7 @@ export function withIt(calls: Calls, n: number, how: How): readonly number[] | u
 }
 
 /** Calls, or undoes, several that are one step of their sink: all of them, or none. */
-export async function makeTogether(calls: Calls, ns: readonly number[], how: How): Promise<boolean> {
+export async function makeTogether(calls: EffectCalls, ns: readonly number[], how: How): Promise<boolean> {
   for (const n of ns) if (!calls.isReady(n) && !(await calls.readBack(n))) return false;
   await sayMade(calls, ns, how);
   const sure = calls.ports.coordination.sure();
@@ -46,7 +73,7 @@ export async function makeTogether(calls: Calls, ns: readonly number[], how: How
 }
 
 /** What has to be in the log before it is called goes there at once; what a crash has left may have been called. */
-async function sayMade(calls: Calls, ns: readonly number[], how: How): Promise<void> {
+async function sayMade(calls: EffectCalls, ns: readonly number[], how: How): Promise<void> {
   const is = how === 'call' ? 'applying' : 'undoing';
   const told: LogRecord[] = [];
   for (const n of ns) {
@@ -59,7 +86,7 @@ async function sayMade(calls: Calls, ns: readonly number[], how: How): Promise<v
 }
 
 /** Each may take as long as it might by itself, as far as there is patience for it. */
-async function callAll(calls: Calls, ns: readonly number[], how: How): Promise<readonly unknown[]> {
+async function callAll(calls: EffectCalls, ns: readonly number[], how: How): Promise<readonly unknown[]> {
   const parts = ns.map((n) => calls.specOf(n).together!);
   const together = parts[0]!;
   const holding = how === 'call' ? calls.holdings?.take(together.at) : undefined;
@@ -80,7 +107,7 @@ async function callAll(calls: Calls, ns: readonly number[], how: How): Promise<r
 }
 
 /** Nothing was done of all of them, or nobody knows; where it is for one of them, the others are no worse than before. */
-async function failed(calls: Calls, ns: readonly number[], error: unknown): Promise<void> {
+async function failed(calls: EffectCalls, ns: readonly number[], error: unknown): Promise<void> {
   for (const n of ns) calls.noteFailure(n, error);
   if (!(error instanceof DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
     const lost = 1 + Math.max(...ns.map((n) => calls.effects[n]!.lost ?? 0));
@@ -100,7 +127,7 @@ async function failed(calls: Calls, ns: readonly number[], error: unknown): Prom
 }
 
 /** Both answers, where the body was told another one: a person is shown them. */
-function differing(calls: Calls, n: number, { answer }: DidNothing): { readonly differs?: BlobRef } {
+function differing(calls: EffectCalls, n: number, { answer }: DidNothing): { readonly differs?: BlobRef } {
   const { told } = calls.effects[n]!;
   if (answer === undefined || told === undefined) return {};
   const differs = calls.kept(n, { answer, told });

@@ -22,31 +22,10 @@ import { Patience } from '../limits/patience.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
 import { readSalted } from '../settle/quarantine.ts';
 import { makeTogether, withIt } from './batched-calls.ts';
+import type { CallPorts, Leave } from './call-ports.ts';
 import { type Called, type How, isToldFirst, requireTold, residueOf, unheardResidue } from './call-record.ts';
 import type { RunLog } from './log-writer.ts';
 import type { Holdings } from './staged-writes.ts';
-
-/** What calls are made with. */
-export interface CallPorts {
-  readonly coordination: Coordination;
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly random: Random;
-  readonly pause: Pause;
-  /** Milliseconds after which the answer to a call is taken for lost, at most. */
-  readonly callMs: number;
-  /** Milliseconds that calls of a transaction may take for nothing, and pauses between them, in all. */
-  readonly patienceMs: number;
-  /** Calls of one effect that may fail, or be lost, before it is left to a person. */
-  readonly tries: number;
-  /** The text of a blob; undefined where it was erased. */
-  readonly blob: (hash: Hash) => Promise<string | undefined>;
-  readonly inFlight: InFlight;
-  /** Aborted, with why, when what earlier processes have left is gone on with no further here. */
-  readonly leaving: AbortSignal;
-}
-
-/** Says that an effect waits for a person. */
-type Leave = (n: number, record: LogRecord & { readonly is: 'in_doubt' | 'unresolved' }) => Promise<void>;
 
 /** What a crash has left. */
 interface Left {

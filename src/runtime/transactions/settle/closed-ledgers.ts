@@ -2,9 +2,10 @@ import { type Chain, type EntrySigner, entryRow, type LedgerStore } from '#ledge
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { Notices } from '../../writer/notifications.ts';
+import { TRIES_MAX } from '../../writer/prepared.ts';
 import { writtenAfterAll } from '../../writer/resolve-unknown-commit.ts';
 import { refused } from '../../writer/store-refusals.ts';
-import { TRIES_MAX, timeOn } from '../../writer/writer.ts';
+import { timeOn } from '../../writer/writer.ts';
 import type { Book, Draft, Page } from './ledger-writer.ts';
 
 /** What a closed trajectory is read from, and written with. */

@@ -1,8 +1,9 @@
 import { type BlobRow, type Chain, type EffectWrite, type Hash, type Payload, undoingCostsOf } from '#ledger';
 import { loadWrit } from '../../authority/writs.ts';
 import type { Place } from '../../records/entry-payloads.ts';
+import { TRIES_MAX } from '../../writer/prepared.ts';
 import { NO_NEWS } from '../../writer/subscriptions.ts';
-import { TRIES_MAX, type Writer } from '../../writer/writer.ts';
+import type { Writer } from '../../writer/writer.ts';
 
 /** The head of a trajectory, to go on from without waiting for anything. */
 export interface Page {

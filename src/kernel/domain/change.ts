@@ -1,0 +1,12 @@
+import type { Json } from '#base';
+
+/** One change, at a path of keys. `appends`: a new last element of a list. */
+export interface Change {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly keys: readonly string[];
+  /** The path of the container: the very same list for all that was changed in it, one after the other. */
+  readonly parent: readonly string[];
+  /** Absent for `remove`. Shared with the state: read it in the same turn. */
+  readonly value: Json | undefined;
+  readonly appends: boolean;
+}

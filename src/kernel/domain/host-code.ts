@@ -1,0 +1,21 @@
+import { ValueFault } from '../errors.ts';
+
+/** Whatever an asynchronous function does later meets a draft that has ended, and must not end the process. */
+export function refusePromise(returned: unknown, what: string): void {
+  if (!isThenable(returned)) return;
+  if (returned instanceof Promise) returned.then(undefined, () => undefined);
+  throw new ValueFault(`${what} returned a promise; it must be synchronous, with results from outside as observations`);
+}
+
+export function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
+}
+
+/** Frozen all the way down. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value);
+    for (const name in value) frozen(value[name]);
+  }
+  return value;
+}

@@ -1,0 +1,2 @@
+/** Most people whose approval one proposal can take. */
+export const APPROVALS_MAX = 8;
