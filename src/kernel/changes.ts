@@ -3,7 +3,6 @@ import { sortKeys, toPointer } from '#canon';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
 import { ValueFault } from './errors.ts';
 import type { Few } from './few.ts';
-import { EVERYTHING } from './footprint.ts';
 import type { Container } from './view.ts';
 
 /** One change, at a path of keys. `appends`: a new last element of a list. */
@@ -32,20 +31,6 @@ export function changesOf(draft: Draft): Change[] {
   const root = draft.records.get(draft.state);
   if (root !== undefined) inPlace(draft, root, [], changes);
   return changes;
-}
-
-/** Makes changes again, on a state that is what it was wherever they are. */
-export function redo(draft: Draft, changes: readonly Change[]): void {
-  draft.within(EVERYTHING, (state) => {
-    for (const { op, keys, value } of changes) {
-      const last = keys.length - 1;
-      let here = state as Record<string, unknown>;
-      for (let i = 0; i < last; i++) here = here[keys[i] as string] as Record<string, unknown>;
-      if (op !== 'remove') here[keys[last] as string] = value;
-      else if (Array.isArray(here)) here.length -= 1;
-      else delete here[keys[last] as string];
-    }
-  });
 }
 
 /** A container that stands where it stood, changed inside. */

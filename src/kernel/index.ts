@@ -60,7 +60,6 @@ export {
   patternText,
   WHOLE_STATE,
 } from './footprint.ts';
-export { type Expected, type Foreseen, foresee, foreseenFrom } from './foresee.ts';
 export {
   type Approval,
   type CountInvariant,

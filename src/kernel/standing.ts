@@ -3,7 +3,6 @@ import type { Change } from './changes.ts';
 import type { Domain, Rule } from './define-domain.ts';
 import { type Finding, findings, type Judged } from './evaluate.ts';
 import type { Pattern } from './footprint.ts';
-import type { Known } from './foresee.ts';
 import { judge, placesOf, readAt, talliesOf } from './judge.ts';
 import { type Keys, meets, membersUnder, NO_KEYS, nameOf, Places } from './members.ts';
 import { PatternIndex } from './pattern-index.ts';
@@ -75,12 +74,11 @@ export class Standing {
 
   /**
    * The first rule, in order, that does not pass on the changed state; judges only what the changes touch, and what did
-   * not pass before. `keep` must be called if the change stays. `known`: what rules are known to say there.
+   * not pass before. `keep` must be called if the change stays.
    */
   judgeChanges(
     state: Container,
     changes: readonly Changed[],
-    known?: Pick<Known, 'judgement'>,
   ): { readonly finding: Finding | undefined; readonly keep: () => void } {
     if (this.#isStrict) return this.#judgeAll(state, changes);
     const restatements: Restatement[] = [];
@@ -91,7 +89,7 @@ export class Standing {
       if (places === undefined) continue;
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
       for (const keys of places.inOrder()) {
-        const { result, others } = known?.judgement(rule, keys) ?? judge(rule, state, keys, sight, tallies);
+        const { result, others } = judge(rule, state, keys, sight, tallies);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
         if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
       }

@@ -28,7 +28,6 @@ import { copyOf, type FoldedTrajectory } from './fold-trajectory.ts';
 import { checkDomainOf, domainAmong } from './given-domains.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, MemoryView, requireBeliefs } from './memory/index.ts';
 import { Notices } from './notices.ts';
-import { Hands } from './parallel/index.ts';
 import { type OpenPending, type PendingQuery, pendingIn } from './pending.ts';
 import { Reading, unmade } from './reading.ts';
 import type { Revocation, RevocationInput } from './revoke.ts';
@@ -52,7 +51,6 @@ export class Assize {
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
   readonly #reading: Reading;
-  readonly #hands: Hands | undefined;
   readonly #effects: Effects | undefined;
   readonly #beginnings: Beginnings;
   readonly #strict: boolean;
@@ -77,7 +75,6 @@ export class Assize {
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#reading = new Reading(options.store, this.#replayer, this.#snapshots);
     const policy = options.policy === undefined ? undefined : safely(options.policy);
-    this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
     this.#effects = effectsFor(options, {
       bookOf: (trajectoryId) => this.#bookOf(trajectoryId),
       answer: (failure) => this.#answer(failure),
@@ -99,7 +96,6 @@ export class Assize {
       effects: this.#effects,
       beliefs: Beliefs.of(options.store, options.random ?? systemRandom, options.judge),
       embedder: options.embedder,
-      hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
@@ -233,7 +229,6 @@ export class Assize {
   }
 
   async #openedAnew(trajectoryId: string): Promise<Trajectory> {
-    await this.#hands?.ready();
     const { folded, erasures, made: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
@@ -248,7 +243,6 @@ export class Assize {
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
     this.#letGo(trajectoryId);
-    this.#hands?.release(trajectoryId);
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
@@ -276,7 +270,6 @@ export class Assize {
     await this.#effects?.close(options.recover);
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
-    await this.#hands?.close();
     forgetWords();
   }
 

@@ -105,7 +105,6 @@ export {
   type UnreadPartition,
 } from './memory/index.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './notices.ts';
-export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './parallel/index.ts';
 export type { OpenPending, PendingQuery } from './pending.ts';
 export { COMPILER_VERSION, digestOf } from './records.ts';
 export type { Carried, Revocation, RevocationInput } from './revoke.ts';

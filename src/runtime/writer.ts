@@ -29,7 +29,6 @@ import { inOnePiece } from './in-one-piece.ts';
 import type { Salting } from './kept.ts';
 import type { Asked, Beliefs } from './memory/index.ts';
 import type { Notices } from './notices.ts';
-import type { Foresight, Hands } from './parallel/index.ts';
 import type { Erasing, Place } from './records.ts';
 import type { RuledProposals } from './ruled-proposals.ts';
 import { type Ruling, rulingFrom } from './ruling.ts';
@@ -80,8 +79,6 @@ export interface Surroundings {
   readonly beliefs: Beliefs | undefined;
   /** Who makes vectors of what is believed, if anybody. */
   readonly embedder: Embedder | undefined;
-  /** Threads that judge in parallel, if there are any. */
-  readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;
@@ -143,8 +140,6 @@ export class Writer {
   readonly around: WriterSurroundings;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
-  /** What proposals will do, where other threads find that out. */
-  readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
   /** Commits that memory accepts, for who rests on what is unchanged. */
@@ -165,7 +160,6 @@ export class Writer {
     this.parts = parts;
     this.around = around;
     this.#company = new Company(around.store, id, around.pause);
-    this.foresight = around.hands?.foresee(id, this);
   }
 
   // ── from here to the append nothing awaits ──
@@ -447,7 +441,6 @@ export class Writer {
     if (life !== this.#life) return;
     this.#life++;
     this.stale = true;
-    this.foresight?.forget();
   }
 }
 
