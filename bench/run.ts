@@ -14,7 +14,6 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
   effects: async (peer) => (await import('./effects.ts')).effectsBench(peer),
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
-  parallel: async () => (await import('./parallel.ts')).parallelBench(),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
   opening: async () => (await import('./opening.ts')).openingBench(),

@@ -73,7 +73,6 @@ export {
   type MemoryView,
   type OpenDelegation,
   type Origin,
-  type ParallelOptions,
   type Proposal,
   type ProposalInput,
   type RankedBy,

@@ -102,7 +102,6 @@ export type { Finding, Judged } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
-export { type Expected, type Foreseen, foresee, foreseenFrom } from './judge/speculate.ts';
 export { initialState, World } from './judge/world.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
 export { Premise } from './state/read-set.ts';

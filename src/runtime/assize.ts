@@ -20,7 +20,6 @@ import { RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { Beliefs, type DerivedEntry, derivedFrom, MemoryView, requireBeliefs } from './memory/index.ts';
 import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
-import { Hands } from './propose/parallel/index.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitedAnswers, type EffectAnswer } from './transactions/body/await-outcome.ts';
 import type { LeftEffect } from './transactions/engine/engine.ts';
@@ -56,7 +55,6 @@ export class Assize {
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
   readonly #reading: Reading;
-  readonly #hands: Hands | undefined;
   readonly #effects: Effects | undefined;
   readonly #beginnings: Beginnings;
   readonly #strict: boolean;
@@ -81,7 +79,6 @@ export class Assize {
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
     this.#reading = new Reading(options.store, this.#replayer, this.#snapshots);
     const policy = options.policy === undefined ? undefined : safely(options.policy);
-    this.#hands = options.parallel === undefined ? undefined : new Hands(options.parallel, options.domains);
     this.#effects = effectsFor(options, {
       bookOf: (trajectoryId) => this.#bookOf(trajectoryId),
       answer: (failure) => this.#answer(failure),
@@ -103,7 +100,6 @@ export class Assize {
       effects: this.#effects,
       beliefs: Beliefs.of(options.store, options.random ?? systemRandom, options.judge),
       embedder: options.embedder,
-      hands: this.#hands,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
@@ -237,7 +233,6 @@ export class Assize {
   }
 
   async #openedAnew(trajectoryId: string): Promise<Trajectory> {
-    await this.#hands?.ready();
     const { folded, erasures, made: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
     const trajectory = new Trajectory(trajectoryId, parts, this.#around);
@@ -252,7 +247,6 @@ export class Assize {
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
     this.#letGo(trajectoryId);
-    this.#hands?.release(trajectoryId);
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
@@ -280,7 +274,6 @@ export class Assize {
     await this.#effects?.close(options.recover);
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
-    await this.#hands?.close();
     forgetWords();
   }
 

@@ -49,7 +49,7 @@ export interface Begun {
 
 export type BeginningSurroundings = Pick<
   Surroundings,
-  'store' | 'clock' | 'random' | 'verifier' | 'policy' | 'signer' | 'replayer' | 'nameFor' | 'domainOf' | 'hands'
+  'store' | 'clock' | 'random' | 'verifier' | 'policy' | 'signer' | 'replayer' | 'nameFor' | 'domainOf'
 >;
 
 /** Writes the first entries of trajectories: a root, or a branch of another one. */
@@ -141,8 +141,7 @@ export class Beginnings {
     world: World,
     revoked: ReadonlySet<Hash> = new Set(),
   ): Promise<Begun> {
-    const { store, signer, hands } = this.#around;
-    await hands?.ready();
+    const { store, signer } = this.#around;
     const row = entryRow(payload, signer);
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);

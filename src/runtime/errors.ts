@@ -74,9 +74,7 @@ export type RuntimeErrorCode =
   /** A snapshot could not be used, or not be left. Told and never thrown: the trajectory is replayed. */
   | 'snapshot_failed'
   /** What was left at work with tools could not be gone on with. Told and never thrown: it is tried again. */
-  | 'recovery_failed'
-  /** A thread that judges in parallel died or hung. Told and never thrown: its proposals are judged in this one. */
-  | 'worker_failed';
+  | 'recovery_failed';
 
 /** Misuse of the runtime, or an environment that fails it. Refusals of proposals are results, not errors. */
 export class RuntimeError extends AssizeError<RuntimeErrorCode> {

@@ -94,7 +94,6 @@ export {
   type UnreadPartition,
 } from './memory/index.ts';
 export type { AssizeOptions } from './options.ts';
-export type { FromThread, ParallelOptions, Thread, ThreadTask, ToThread } from './propose/parallel/index.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 export {

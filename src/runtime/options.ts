@@ -9,7 +9,6 @@ import { type Clock, type OracleStore, type Pause, type Random, systemPause, sys
 import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/index.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
-import type { ParallelOptions } from './propose/parallel/index.ts';
 import { Effects, type EffectsOptions, type Frontier } from './transactions/engine/engines.ts';
 import type { NoticeListeners } from './writer/notifications.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
@@ -37,13 +36,6 @@ export interface AssizeOptions extends NoticeListeners {
   readonly random?: Random;
   /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
   readonly pause?: Pause;
-  /**
-   * Lets other threads find out what proposals to one domain will do, ahead of their turns; the rulings are the same. It pays
-   * where `apply` and the rules together take a good part of a millisecond, proposals come many at once and touch different
-   * places, and there are processors to spare. Where they take little, the messages cost more than they spare. To be ended
-   * with `close`. Default: all is judged in this thread.
-   */
-  readonly parallel?: ParallelOptions;
   /** Who chooses between facts that contradict each other, where their predicate declares `rule`. Default: a person. */
   readonly judge?: Judge;
   /** Who makes vectors of texts, for recalls by `embedding` and `hybrid`. Default: nobody; what is believed is found by its words. */
@@ -107,7 +99,6 @@ const ASSIZE_OPTIONS = form.options<AssizeOptions>({
   clock: form.any,
   random: form.any,
   pause: form.any,
-  parallel: form.any,
   judge: form.any,
   embedder: form.optional(form.members({ id: form.text, dimensions: form.whole, embed: form.code })),
   tools: form.any,

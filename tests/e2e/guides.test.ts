@@ -170,21 +170,6 @@ test('agents.md', () => {
   }
 });
 
-test('parallel.md', () => {
-  // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
-  try {
-    for (const name of ['vans.ts', 'work.ts', 'aside.ts'])
-      writeFileSync(join(folder, name), blocks('parallel.md', `ts ${name}`).join('\n'));
-    for (const name of ['work', 'aside']) {
-      const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
-      expect(printed).toBe(blocks('parallel.md', `text ${name}`).join(''));
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
 test('writs.md', () => {
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const sh = (name?: string): string =>

@@ -180,17 +180,6 @@ test('a domain written against the package is adjudicated and its ledger verifie
   });
 });
 
-test('what waits is judged in other threads, which end with the runtime', () => {
-  writeFileSync(join(folder, 'boxes.js'), BOXES);
-  writeFileSync(join(folder, 'parallel.js'), PARALLEL);
-  expect(JSON.parse(node(['parallel.js']))).toEqual({
-    rulings: ['committed', 'committed', 'committed', 'committed'],
-    boxes: { a: 'another thread', b: 'another thread', c: 'another thread', d: 'another thread' },
-    failed: [],
-    exits: [1, 1],
-  });
-});
-
 test('the command is there', () => {
   const bin = join(folder, 'node_modules/assize/src/cli/main.js');
   expect(readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
@@ -265,55 +254,4 @@ const rulings = [];
 for (const amount of [100, 101]) rulings.push((await trajectory.propose({ action: 'spend', role, args: { amount }, writ })).ruling);
 console.log(JSON.stringify(rulings));
 await store.close();
-`;
-
-const BOXES = `
-import { isMainThread } from 'node:worker_threads';
-import { defineDomain } from 'assize';
-import { z } from 'zod';
-
-export const boxes = defineDomain({
-  name: 'boxes', version: '1',
-  state: z.object({ boxes: z.record(z.string(), z.string()) }),
-  initial: { boxes: {} },
-  processes: { filling: { writes: ['/boxes/{box}'] } },
-  roles: { filler: { params: ['box'], processes: ['filling'] } },
-  actions: {
-    fill: {
-      process: 'filling',
-      args: z.object({}),
-      // Against all rules, and only to be seen.
-      apply: (state, _, { role }) => {
-        state.boxes[role.box] = isMainThread ? 'this thread' : 'another thread';
-      },
-    },
-  },
-  invariants: [],
-});
-`;
-
-const PARALLEL = `
-import { subscribe } from 'node:diagnostics_channel';
-import { Assize, generateKeys, issueWrit, openStore } from 'assize';
-import { boxes } from './boxes.js';
-
-const exits = [];
-subscribe('worker_threads', ({ worker }) => worker.on('exit', (code) => exits.push(code)));
-const failed = [];
-const store = await openStore('memory:');
-const keys = generateKeys();
-const parallel = {
-  workers: 2, module: new URL('./boxes.js', import.meta.url), export: 'boxes', onWorkerFailed: ({ message }) => failed.push(message),
-};
-const assize = new Assize({ store, domains: [boxes], anchors: [keys.publicKey], parallel });
-const writ = issueWrit({
-  issuer: keys.publicKey, subject: 'agent:ada', actions: ['fill'], scopes: ['role:filler:*'],
-  not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z', max_depth: 0, nonce: '1',
-}, keys.privateKey);
-const trajectory = await assize.create(boxes, { writs: [writ] });
-const rulings = await Promise.all(['a', 'b', 'c', 'd'].map((box) =>
-  trajectory.propose({ action: 'fill', role: { name: 'filler', params: { box } }, args: {}, writ })));
-await assize.close();
-await store.close();
-console.log(JSON.stringify({ rulings: rulings.map(({ ruling }) => ruling), boxes: trajectory.state().boxes, failed, exits }));
 `;

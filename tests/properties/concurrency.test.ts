@@ -8,12 +8,11 @@ import { applyPatches, fresh, type Patch } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type ProposalInput, type Ruling, RuntimeError, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { TRIES_MAX } from '../../src/runtime/writer/writer.ts';
+import { TRIES_MAX } from '../../src/runtime/writer/prepared.ts';
 import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
 import { payloads, soundState } from '../support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
-import { type Fate, threadsOf } from '../support/threads.ts';
 
 // Writers that know nothing of each other: each proposal is judged against the state that it commits on. Who loses is judged
 // again on what there is then, and has left nothing when it gives up.
@@ -127,10 +126,6 @@ const act = fc.record({
     { weight: 1, arbitrary: fc.constantFrom('ask' as const, 'approve' as const, 'reject' as const) },
   ),
 });
-const fates: fc.Arbitrary<Fate[]> = fc.array(
-  fc.oneof({ weight: 20, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.constant<Fate>('dies') }),
-  { minLength: 1, maxLength: 6 },
-);
 
 const writ = writFor('agent');
 
@@ -224,14 +219,12 @@ describe('several writers of one trajectory', () => {
     const run = fc.asyncProperty(
       fc.scheduler(),
       fc.array(act, { minLength: 4, maxLength: 20 }),
-      fc.option(fates, { nil: undefined }),
-      async (scheduler, acts, fate) => {
+      async (scheduler, acts) => {
         const below = new MemoryStore();
-        const parallel = fate && { parallel: threadsOf(domain, fate) };
         await runtimeOver(below, [domain]).create(domain, { trajectoryId: 't', writs: [writ] });
         const open = (name: string): Promise<Trajectory> => {
           const store = new Scheduled(below, scheduler);
-          return runtimeOver(store, [domain], { random: seededRandom(name), ...parallel }).open('t');
+          return runtimeOver(store, [domain], { random: seededRandom(name) }).open('t');
         };
         const processes = await scheduler.waitFor(
           Promise.all(Array.from({ length: PROCESSES }, (_, i) => open(`p${i}`))),

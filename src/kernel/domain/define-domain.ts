@@ -459,7 +459,7 @@ class BoundProcess implements Binding {
 }
 
 /** What a rule reads, if one of the writes meets it: of an `each` rule only the members that they can reach. */
-export function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
+function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
   if (!rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write)))) return [];
   const { member } = rule;
   if (member === undefined) return rule.patterns;

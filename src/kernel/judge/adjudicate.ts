@@ -13,7 +13,6 @@ import { compile } from './compile.ts';
 import type { Authority, Compiled, HeldBack, Intent, Refusal } from './compiled.ts';
 import type { Finding } from './finding.ts';
 import { detailOf, readBy } from './full-check.ts';
-import { type Expected, Known } from './speculate.ts';
 import type { World } from './world.ts';
 
 /** A state change that passed everything. `keep` makes it the world's state, `undo` and `holdBack` take it back; call one, once. */
@@ -62,9 +61,8 @@ export const COUNSELOR_PLACEHOLDER = '$counselor';
 /**
  * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
  * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was. `parsed`: the arguments
- * are those of an entry, which were parsed when it was made. `expected`: what was foreseen of it, which is taken as far as it
- * still holds; the ruling is the same without. `conflict`: asked once, when it is known that the proposal may be made at all, so
- * that who may not make it hears nothing else; what it answers is why the proposal is refused.
+ * are those of an entry, which were parsed when it was made. `conflict`: asked once, when it is known that the proposal may be made at
+ * all, so that who may not make it hears nothing else; what it answers is why the proposal is refused.
  */
 export function adjudicate(
   world: World,
@@ -73,7 +71,6 @@ export function adjudicate(
   inputs: Inputs,
   options: {
     readonly parsed?: boolean;
-    readonly expected?: Expected | undefined;
     readonly conflict?: () => string | undefined;
   } = {},
 ): Ruling {
@@ -87,11 +84,10 @@ export function adjudicate(
     const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
     return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
   }
-  const known = Known.of(options.expected, compiled, inputs);
-  const candidate = candidateOf(world, compiled, inputs, known?.outcome);
+  const candidate = candidateOf(world, compiled, inputs);
   if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
   const { draft, changes } = candidate;
-  const { finding, keep } = world.standing.judgeChanges(draft.state, changes, known);
+  const { finding, keep } = world.standing.judgeChanges(draft.state, changes);
 
   if (finding?.result.result === 'reject') {
     const detail = detailOf(finding);

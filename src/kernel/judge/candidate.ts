@@ -6,7 +6,7 @@ import { frozen, refusePromise } from '../domain/host-code.ts';
 import type { Observed } from '../domain/role.ts';
 import { changesFault } from '../domain/schema.ts';
 import { FootprintFault, messageOf, ValueFault } from '../errors.ts';
-import { changesOf, redo } from '../state/changes.ts';
+import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import type { Compiled, Refusal } from './compiled.ts';
 import type { World } from './world.ts';
@@ -23,19 +23,11 @@ export interface Candidate {
   readonly changes: readonly Change[];
 }
 
-/** What `apply` does by itself: some changes, or it is refused. */
-export type Outcome = { readonly changes: readonly Change[] } | { readonly refusal: Refusal };
-
-/**
- * Runs `apply` on the world in place, checks footprint and types of what changed; on a refusal nothing stays. `known`: what it
- * would do there, which is then done without it.
- */
-export function candidateOf(world: World, compiled: Compiled, inputs: Inputs, known?: Outcome): Candidate | Refusal {
-  if (known !== undefined && 'refusal' in known) return known.refusal;
+/** Runs `apply` on the world in place, checks footprint and types of what changed; on a refusal nothing stays. */
+export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): Candidate | Refusal {
   const draft = new Draft(world.state, world.owned);
   try {
-    if (known === undefined) runApply(draft, compiled, inputs);
-    else redo(draft, known.changes);
+    runApply(draft, compiled, inputs);
     const changes = changesOf(draft);
     const refusal = faultOfChanges(world, compiled, draft, changes);
     if (refusal === undefined) return { draft, changes };
@@ -44,16 +36,6 @@ export function candidateOf(world: World, compiled: Compiled, inputs: Inputs, kn
   } catch (error) {
     world.takeBack(draft);
     return refusalOf(error, compiled.name);
-  }
-}
-
-/** Runs `apply`, and checks nothing of what changed. The draft is to be undone. */
-export function outcomeOf(draft: Draft, compiled: Compiled, inputs: Inputs): Outcome {
-  try {
-    runApply(draft, compiled, inputs);
-    return { changes: changesOf(draft) };
-  } catch (error) {
-    return { refusal: refusalOf(error, compiled.name) };
   }
 }
 

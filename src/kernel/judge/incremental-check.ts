@@ -11,7 +11,6 @@ import { type Row, type Rows, StagedTally, type Tally, UNCHANGED } from './aggre
 import { judge, placesOf, readAt, talliesOf } from './check-rule.ts';
 import type { Finding, Judged } from './finding.ts';
 import { findings } from './full-check.ts';
-import type { Known } from './speculate.ts';
 
 /** What an approved change does to a reverse index; applied when the candidate is kept. */
 interface Restatement {
@@ -77,12 +76,11 @@ export class Standing {
 
   /**
    * The first rule, in order, that does not pass on the changed state; judges only what the changes touch, and what did
-   * not pass before. `keep` must be called if the change stays. `known`: what rules are known to say there.
+   * not pass before. `keep` must be called if the change stays.
    */
   judgeChanges(
     state: Container,
     changes: readonly Changed[],
-    known?: Pick<Known, 'judgement'>,
   ): { readonly finding: Finding | undefined; readonly keep: () => void } {
     if (this.#isStrict) return this.#judgeAll(state, changes);
     const restatements: Restatement[] = [];
@@ -93,7 +91,7 @@ export class Standing {
       if (places === undefined) continue;
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
       for (const keys of places.inOrder()) {
-        const { result, others } = known?.judgement(rule, keys) ?? judge(rule, state, keys, sight, tallies);
+        const { result, others } = judge(rule, state, keys, sight, tallies);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
         if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
       }

@@ -24,20 +24,6 @@ export function changesOf(draft: Draft): Change[] {
   return changes;
 }
 
-/** Makes changes again, on a state that is what it was wherever they are. */
-export function redo(draft: Draft, changes: readonly Change[]): void {
-  draft.within(EVERYTHING, (state) => {
-    for (const { op, keys, value } of changes) {
-      const last = keys.length - 1;
-      let here = state as Record<string, unknown>;
-      for (let i = 0; i < last; i++) here = here[keys[i] as string] as Record<string, unknown>;
-      if (op !== 'remove') here[keys[last] as string] = value;
-      else if (Array.isArray(here)) here.length -= 1;
-      else delete here[keys[last] as string];
-    }
-  });
-}
-
 /** A container that stands where it stood, changed inside. */
 function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change[]): void {
   const { container, old, below } = record;

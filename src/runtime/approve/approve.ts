@@ -164,7 +164,6 @@ export class Resolutions {
         );
         const facts = believed?.accept(row.id);
         commit.keep();
-        writer.foresight?.moved(commit.changes);
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
         ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
         const news = writer.accepted(row, commit.changes);

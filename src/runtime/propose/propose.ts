@@ -35,7 +35,6 @@ import { keyedProposal } from '../writer/request-index.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
 import type { Ports } from '../writer/turn-ports.ts';
 import type { Writer } from '../writer/writer.ts';
-import type { Turn } from './parallel/index.ts';
 import { Unchanged } from './precondition.ts';
 
 interface HowRuled {
@@ -43,7 +42,6 @@ interface HowRuled {
   readonly builtIn?: boolean;
   /** What of beliefs an erasure takes something from. */
   readonly losing?: readonly LosingPartition[];
-  readonly turn?: Turn | undefined;
   readonly unchanged?: Unchanged | undefined;
   /** What is said without a time of its own is so since then. Default: the time of the ruling. */
   readonly saidAt?: Instant | undefined;
@@ -107,12 +105,9 @@ export class Proposals {
 
   async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
     const writer = this.#writer;
-    const { foresight } = writer;
     const chance = new Chance(writer.around.random);
     let saidAt: Instant | undefined;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      // What lost to another writer had its turn.
-      const turn = foresight !== undefined && tries === 0 ? await foresight.turn(gathered) : undefined;
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
       if (gathered.keyHash !== undefined) {
@@ -136,7 +131,7 @@ export class Proposals {
       }
       let ruling: Ruling | undefined;
       try {
-        ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });
+        ruling = await this.rule(gathered, { unchanged, saidAt, chance });
       } catch (error) {
         if (!(error instanceof NotRead)) throw error;
         const said = await error.read();
@@ -204,22 +199,14 @@ export class Proposals {
 
   #rule(
     gathered: Gathered,
-    {
-      builtIn = false,
-      losing = [],
-      turn,
-      unchanged,
-      saidAt,
-      chance = new Chance(this.#writer.around.random),
-    }: HowRuled,
+    { builtIn = false, losing = [], unchanged, saidAt, chance = new Chance(this.#writer.around.random) }: HowRuled,
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
     const { chain, domain, world, writs, ruled: keyed } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
-    const now = writer.now();
-    const at = turn !== undefined && turn.at >= chain.at ? turn.at : now;
+    const at = writer.now();
     const id = writId(gathered.writ.writ);
     const { acting } = gathered;
     const own = writer.authority(gathered.writ, gathered.principal, at, { committing: acting?.epoch });
@@ -230,7 +217,6 @@ export class Proposals {
       refused ??
       adjudicate(world, gathered.intent, authority, inputs, {
         parsed: builtIn,
-        expected: turn?.expected(),
         conflict: () => unchanged?.conflict(gathered.intent),
       });
     const stopped = this.#stopped(adjudicated);
@@ -248,7 +234,6 @@ export class Proposals {
     const facts = believed?.accept(row.id);
     if (judged.verdict === 'approved') {
       judged.keep();
-      writer.foresight?.moved(judged.changes);
       writs.book(id, costOf(judged, acting));
       erasing = erasedWith(row.id, gathered.intent);
       news = writer.accepted(row, judged.changes);

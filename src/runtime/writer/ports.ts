@@ -5,7 +5,6 @@ import type { Embedder } from '#memory';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
 import type { Beliefs } from '../memory/index.ts';
-import type { Hands } from '../propose/parallel/index.ts';
 import type { Salting } from '../records/payload-blobs.ts';
 import type { Trajectory } from '../trajectory.ts';
 import type { Effects } from '../transactions/engine/engines.ts';
@@ -54,8 +53,6 @@ export interface Surroundings {
   readonly beliefs: Beliefs | undefined;
   /** Who makes vectors of what is believed, if anybody. */
   readonly embedder: Embedder | undefined;
-  /** Threads that judge in parallel, if there are any. */
-  readonly hands: Hands | undefined;
   /** Reads a trajectory again: what is new of it where the last reading was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
   open(trajectoryId: string): Promise<Trajectory>;

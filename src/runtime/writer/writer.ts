@@ -6,7 +6,6 @@ import type { Clock } from '#oracle';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import type { Foresight } from '../propose/parallel/index.ts';
 import type { Place } from '../records/entry-payloads.ts';
 import { inOnePiece } from '../records/entry-size.ts';
 import { rulingFrom } from '../records/ruling.ts';
@@ -35,8 +34,6 @@ export class Writer {
   readonly around: WriterSurroundings;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
-  /** What proposals will do, where other threads find that out. */
-  readonly foresight: Foresight | undefined;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
   stale: boolean = false;
   /** Commits that memory accepts, for who rests on what is unchanged. */
@@ -57,7 +54,6 @@ export class Writer {
     this.parts = parts;
     this.around = around;
     this.#company = new Company(around.store, id, around.pause);
-    this.foresight = around.hands?.foresee(id, this);
   }
 
   // ── from here to the append nothing awaits ──
@@ -339,7 +335,6 @@ export class Writer {
     if (life !== this.#life) return;
     this.#life++;
     this.stale = true;
-    this.foresight?.forget();
   }
 }
 

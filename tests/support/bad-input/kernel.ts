@@ -82,8 +82,6 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   'Premise.isMetBy': exempt(MADE),
   'Premise.hiddenFrom': exempt(MADE),
   'Premise.noElement': exempt(MADE),
-  foresee: exempt(MADE),
-  foreseenFrom: exempt(MADE),
   compile: takes((asked, authority) => kernel.compile(desk, asked, authority), [intent, ANYONE], {
     1: 'a port of the runtime',
   }),
