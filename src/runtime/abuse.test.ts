@@ -8,7 +8,12 @@ import { MemoryStore } from '#stores';
 import { ChainWriter, commitMembers, rootMembers } from '../../tests/support/ledger-rows.ts';
 import { deskOf, FaultyStore, payloads } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
-import { Assize, type AssizeOptions, type ProposalInput, type Ruling, type Trajectory, verifyStore } from './index.ts';
+import { Assize } from './assize.ts';
+import { verifyStore } from './inspect/verify.ts';
+import type { AssizeOptions } from './options.ts';
+import type { ProposalInput } from './records/intent.ts';
+import type { Ruling } from './records/ruling.ts';
+import type { Trajectory } from './trajectory.ts';
 
 const holder = generateKeys(new Uint8Array(32).fill(31));
 const between = generateKeys(new Uint8Array(32).fill(32));

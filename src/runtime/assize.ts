@@ -6,6 +6,7 @@ import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type 
 import { forgetWords } from '#memory';
 import { systemClock, systemPause, systemRandom } from '#oracle';
 import { type OpenPending, type PendingQuery, pendingIn } from './approve/list-pending.ts';
+import type { TrajectoryContext } from './context.ts';
 import {
   Beginnings,
   type Begun,
@@ -18,7 +19,9 @@ import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, domainAmong } from './domain-registry.ts';
 import { RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
-import { Beliefs, type DerivedEntry, derivedFrom, MemoryView, requireBeliefs } from './memory/index.ts';
+import { Beliefs, requireBeliefs } from './memory/plan/plan-beliefs.ts';
+import { type DerivedEntry, derivedFrom } from './memory/recall/derived.ts';
+import { MemoryView } from './memory/recall/recall.ts';
 import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitedAnswers, type EffectAnswer } from './transactions/body/await-outcome.ts';
@@ -36,7 +39,7 @@ import type { AwaitOptions } from './writer/await-options.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
 import { Reading, unmade } from './writer/load.ts';
 import { Notices } from './writer/notifications.ts';
-import type { Base, Surroundings, TrajectoryParts } from './writer/ports.ts';
+import type { Base, TrajectoryParts } from './writer/ports.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
 import { partsRead } from './writer/state.ts';
 
@@ -51,7 +54,7 @@ export interface CloseOptions {
  */
 export class Assize {
   readonly #store: LedgerStore;
-  readonly #around: Surroundings;
+  readonly #context: TrajectoryContext;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
   readonly #reading: Reading;
@@ -83,7 +86,7 @@ export class Assize {
       bookOf: (trajectoryId) => this.#bookOf(trajectoryId),
       answer: (failure) => this.#answer(failure),
     });
-    this.#around = {
+    this.#context = {
       store: options.store,
       clock: options.clock ?? systemClock,
       random: options.random ?? systemRandom,
@@ -93,21 +96,21 @@ export class Assize {
       approvalMs: options.approvalMs,
       replayer: this.#replayer,
       oracle: options.oracle,
-      nameFor: (given) => trajectoryName(given, this.#around.random),
+      nameFor: (given) => trajectoryName(given, this.#context.random),
       domainOf: (ref) => domainAmong(options.domains, ref),
       pause: options.pause ?? systemPause,
       notices: new Notices(options),
       effects: this.#effects,
+      reservedFor: (trajectoryId, committing) => this.#effects?.reserved.of(trajectoryId, committing) ?? [],
       beliefs: Beliefs.of(options.store, options.random ?? systemRandom, options.judge),
       embedder: options.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
-      open: (trajectoryId) => this.open(trajectoryId),
       erased: (trajectoryId) => this.#forgetErased(trajectoryId),
     };
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
-    this.#closedBooks = new ClosedBooks({ ...this.#around, read });
+    this.#closedBooks = new ClosedBooks({ ...this.#context, read });
     this.#strict = options.strict === true;
-    this.#beginnings = new Beginnings(this.#around, this.#strict, (trajectoryId, entryId) =>
+    this.#beginnings = new Beginnings(this.#context, this.#strict, (trajectoryId, entryId) =>
       this.#durable(trajectoryId, entryId),
     );
   }
@@ -135,8 +138,8 @@ export class Assize {
    * @throws RuntimeError `bad_option` where the store keeps no facts
    */
   memory(space: string, trajectoryId?: string): MemoryView {
-    requireBeliefs(this.#around.beliefs);
-    return new MemoryView(space, this.#around, trajectoryId);
+    requireBeliefs(this.#context.beliefs);
+    return new MemoryView(space, this.#context, trajectoryId);
   }
 
   /**
@@ -152,7 +155,7 @@ export class Assize {
 
   /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */
   newTrajectoryId(): string {
-    return newTrajectoryId(this.#around.random);
+    return newTrajectoryId(this.#context.random);
   }
 
   /**
@@ -235,7 +238,7 @@ export class Assize {
   async #openedAnew(trajectoryId: string): Promise<Trajectory> {
     const { folded, erasures, made: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
-    const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+    const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
     // Not where it was let go meanwhile.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
@@ -341,7 +344,7 @@ export class Assize {
    * where the store keeps no effect log; ArgumentError `bad_argument`; the signal's reason
    */
   async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectAnswer[]> {
-    const { clock, pause } = this.#around;
+    const { clock, pause } = this.#context;
     const told = async (): Promise<void> => this.#effects?.told();
     return awaitedAnswers(commitId, options, { store: effectLogOf(this.#store), clock, pause, told });
   }
@@ -374,7 +377,7 @@ export class Assize {
 
   /** From now on this runtime writes what has begun. */
   #writes({ trajectoryId, parts }: Begun): Trajectory {
-    const trajectory = new Trajectory(trajectoryId, parts, this.#around);
+    const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
     this.#writing.set(trajectoryId, trajectory);
     return trajectory;
@@ -403,7 +406,7 @@ export class Assize {
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
   readonly #partsOf = (folded: FoldedTrajectory): TrajectoryParts =>
-    partsRead(folded, this.#around.domainOf(folded.domain), this.#strict);
+    partsRead(folded, this.#context.domainOf(folded.domain), this.#strict);
 }
 
 const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);

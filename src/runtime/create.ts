@@ -21,7 +21,7 @@ import { Kept, saltsAt } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
 import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './records/root-payload.ts';
 import { valid } from './writer/load.ts';
-import type { Surroundings, TrajectoryParts } from './writer/ports.ts';
+import type { TrajectoryParts, WriterContext } from './writer/ports.ts';
 import { writtenAfterAll } from './writer/resolve-unknown-commit.ts';
 import { partsToBegin, worldOf } from './writer/state.ts';
 
@@ -47,24 +47,24 @@ export interface Begun {
   readonly parts: TrajectoryParts;
 }
 
-export type BeginningSurroundings = Pick<
-  Surroundings,
+export type BeginningContext = Pick<
+  WriterContext,
   'store' | 'clock' | 'random' | 'verifier' | 'policy' | 'signer' | 'replayer' | 'nameFor' | 'domainOf'
 >;
 
 /** Writes the first entries of trajectories: a root, or a branch of another one. */
 export class Beginnings {
-  readonly #around: BeginningSurroundings;
+  readonly #context: BeginningContext;
   readonly #strict: boolean;
   readonly #durable: (trajectoryId: string, entryId: Hash) => Promise<EntryRow | undefined>;
 
   /** `durable`: an entry to branch from, once the store has it. */
   constructor(
-    around: BeginningSurroundings,
+    context: BeginningContext,
     strict: boolean,
     durable: (trajectoryId: string, entryId: Hash) => Promise<EntryRow | undefined>,
   ) {
-    this.#around = around;
+    this.#context = context;
     this.#strict = strict;
     this.#durable = durable;
   }
@@ -74,20 +74,20 @@ export class Beginnings {
     requireForm(DOMAIN, domain, 'domain');
     requireOwnDomain(domain);
     requireForm(CREATE_OPTIONS, options, 'options');
-    this.#around.domainOf(refOf(domain));
-    const trajectoryId = this.#around.nameFor(options.trajectoryId);
+    this.#context.domainOf(refOf(domain));
+    const trajectoryId = this.#context.nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
     const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
-    const kept = new Kept(saltsAt(this.#around.random, trajectoryId));
+    const kept = new Kept(saltsAt(this.#context.random, trajectoryId));
     const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
     const payload = rootPayload({
       trajectoryId,
-      at: this.#around.clock.now(),
+      at: this.#context.clock.now(),
       domain: refOf(domain),
       initialState: initial_state,
       sensitive,
       writs: this.#checkWrits(options.writs),
-      policy: this.#around.policy,
+      policy: this.#context.policy,
       vector: vectorOf(world, options.override === true),
       note: options.note,
     });
@@ -109,8 +109,8 @@ export class Beginnings {
         `A branch begins at a commit, a root or a branch; ${sourceEntryId} is a ${row.kind}.`,
       );
     }
-    const trajectoryId = this.#around.nameFor(options.trajectoryId);
-    const { replayer } = this.#around;
+    const trajectoryId = this.#context.nameFor(options.trajectoryId);
+    const { replayer } = this.#context;
     const source = await valid(() => replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const revoked = await replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
     const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
@@ -121,14 +121,14 @@ export class Beginnings {
       trajectory_id: trajectoryId,
       seq: 0,
       parent: null,
-      at: maxInstant(this.#around.clock.now(), readRow(row).payload.at),
+      at: maxInstant(this.#context.clock.now(), readRow(row).payload.at),
       source_trajectory_id: sourceTrajectoryId,
       source_commit_id: sourceEntryId,
       domain: refOf(domain),
       compiler_version: COMPILER_VERSION,
       writs: this.#checkWrits(options.writs),
       note: options.note,
-      ...policyHash(this.#around.policy),
+      ...policyHash(this.#context.policy),
       ...(vector === undefined ? {} : { detection_vector: vector }),
     };
     return this.#begin(trajectoryId, payload, [], world, revoked);
@@ -141,7 +141,7 @@ export class Beginnings {
     world: World,
     revoked: ReadonlySet<Hash> = new Set(),
   ): Promise<Begun> {
-    const { store, signer } = this.#around;
+    const { store, signer } = this.#context;
     const row = entryRow(payload, signer);
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);
@@ -165,12 +165,12 @@ export class Beginnings {
   }
 
   async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
-    const [first] = await this.#around.store.entries(trajectoryId, { from: 0, limit: 1 });
-    return this.#around.domainOf((readRow(first as EntryRow).payload as RootPayload | BranchPayload).domain);
+    const [first] = await this.#context.store.entries(trajectoryId, { from: 0, limit: 1 });
+    return this.#context.domainOf((readRow(first as EntryRow).payload as RootPayload | BranchPayload).domain);
   }
 
   #checkWrits(writs: readonly Writ[] = []): readonly Json[] {
-    return checkWrits(writs as unknown as readonly Json[], this.#around.verifier);
+    return checkWrits(writs as unknown as readonly Json[], this.#context.verifier);
   }
 }
 

@@ -7,7 +7,7 @@ import { type EffectStore, type EntrySigner, type Hash, isHash, type LedgerStore
 import type { Embedder } from '#memory';
 import { type Clock, type OracleStore, type Pause, type Random, systemPause, systemRandom } from '#oracle';
 import { RuntimeError } from './errors.ts';
-import type { Judge } from './memory/index.ts';
+import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
 import { Effects, type EffectsOptions, type Frontier } from './transactions/engine/engines.ts';
 import type { NoticeListeners } from './writer/notifications.ts';

@@ -7,7 +7,9 @@ import { MemoryStore } from '#stores';
 import { allEntries, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../../tests/support/several.ts';
-import { type AssizeOptions, deepReplay, type Trajectory } from './index.ts';
+import { deepReplay } from './inspect/deep-replay/index.ts';
+import type { AssizeOptions } from './options.ts';
+import type { Trajectory } from './trajectory.ts';
 
 const worker = writFor('agent');
 const doctorsOwn = writFor('dr-own');

@@ -14,15 +14,13 @@ import { jsonValue } from '../../tests/support/json.ts';
 import { keysOf } from '../../tests/support/ledger-rows.ts';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
-import {
-  type Assize,
-  type AssizeOptions,
-  type CreateOptions,
-  type ProposalInput,
-  type Ruling,
-  type Trajectory,
-  verifyStore,
-} from './index.ts';
+import type { Assize } from './assize.ts';
+import type { CreateOptions } from './create.ts';
+import { verifyStore } from './inspect/verify.ts';
+import type { AssizeOptions } from './options.ts';
+import type { ProposalInput } from './records/intent.ts';
+import type { Ruling } from './records/ruling.ts';
+import type { Trajectory } from './trajectory.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();

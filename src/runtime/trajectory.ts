@@ -4,21 +4,18 @@ import { type Domain, type RoleArguments, type RoleName, type RoleParams, type S
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
 import { Resolutions } from './approve/approve.ts';
 import { Decisions, type PendingStatus } from './approve/await-decision.ts';
+import type { TrajectoryContext } from './context.ts';
 import { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
 import { type Revocation, type RevocationInput, Revocations } from './delegate/revoke.ts';
 import type { Conclusion, DelegationInput } from './delegate/terms.ts';
 import { Erasures } from './erase/erase.ts';
-import {
-  type AskedQuestion,
-  Memory,
-  type MemoryActs,
-  type MemoryOptions,
-  readQuestions,
-  requireBeliefs,
-} from './memory/index.ts';
+import { Memory, type MemoryActs, type MemoryOptions } from './memory/memory.ts';
+import { requireBeliefs } from './memory/plan/plan-beliefs.ts';
+import { readQuestions } from './memory/plan/questions.ts';
 import { Proposals } from './propose/propose.ts';
 import type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
+import type { AskedQuestion } from './records/questions.ts';
 import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './records/ruling.ts';
 import { type TransactionOutcome, Transactions } from './transactions/body/run-transaction.ts';
 import type { Transaction } from './transactions/body/transaction.ts';
@@ -26,7 +23,7 @@ import type { TransactionOptions } from './transactions/body/transaction-options
 import { type Book, OpenBook } from './transactions/settle/ledger-writer.ts';
 import { answerFailure, type Failure, type FailureAnswer } from './transactions/settle/on-failure.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
-import type { Surroundings, TrajectoryParts } from './writer/ports.ts';
+import type { TrajectoryParts } from './writer/ports.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
 import { Ports, type TurnPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
@@ -49,6 +46,8 @@ export class Trajectory<D extends Domain = Domain> {
   readonly id: string;
   readonly #ports: Ports;
   readonly #writer: Writer;
+  readonly #context: TrajectoryContext;
+  readonly #open: (trajectoryId: string) => Promise<Trajectory>;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
   readonly #decisions: Decisions;
@@ -57,18 +56,28 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #erasures: Erasures;
   readonly #revocations: Revocations;
 
-  constructor(id: string, parts: TrajectoryParts, around: Surroundings) {
+  /** `open` opens another trajectory of the same runtime: a child of this one. */
+  constructor(
+    id: string,
+    parts: TrajectoryParts,
+    context: TrajectoryContext,
+    open: (trajectoryId: string) => Promise<Trajectory>,
+  ) {
     this.id = id;
-    this.#ports = new Ports(id, around.clock, around.random, () => this.head);
+    this.#ports = new Ports(id, context.clock, context.random, () => this.head);
     const { clock, random, saltsOf } = this.#ports;
-    this.#writer = new Writer(id, parts, { ...around, clock, random, saltsOf });
-    this.#resolutions = new Resolutions(this.#writer);
+    this.#writer = new Writer(id, parts, { ...context, clock, random, saltsOf });
+    this.#context = context;
+    this.#open = open;
+    const { beliefs, effects } = context;
+    const children = { open, effectsSettled: async () => void (await effects?.told()) };
+    this.#resolutions = new Resolutions(this.#writer, beliefs, effects);
     this.#decisions = new Decisions(this.#writer, this.#resolutions);
-    this.#proposals = new Proposals(this.#writer, this.#resolutions, this.#ports);
-    this.#transactions = new Transactions(this.#writer, this.#proposals);
-    this.#delegations = new Delegations(this.#writer, this.#resolutions);
-    this.#erasures = new Erasures(this.#writer, this.#proposals, this.#resolutions);
-    this.#revocations = new Revocations(this.#writer, this.#delegations);
+    this.#proposals = new Proposals(this.#writer, beliefs, this.#resolutions, this.#ports);
+    this.#transactions = new Transactions(this.#writer, this.#proposals, effects);
+    this.#delegations = new Delegations(this.#writer, this.#resolutions, children);
+    this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, this.#resolutions);
+    this.#revocations = new Revocations(this.#writer, this.#delegations, children);
   }
 
   /** Where the runtime writes what became of effects. */
@@ -131,7 +140,7 @@ export class Trajectory<D extends Domain = Domain> {
   async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
     if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
     await this.#writer.durable(entryId);
-    const { state, owned } = await this.#writer.around.replayer.stateAt(this.id, entryId);
+    const { state, owned } = await this.#writer.context.replayer.stateAt(this.id, entryId);
     return new World(this.domain, state as never, owned).slice(role, params);
   }
 
@@ -206,15 +215,14 @@ export class Trajectory<D extends Domain = Domain> {
    * @throws RuntimeError `bad_option` where the store keeps no facts; ArgumentError `bad_argument`
    */
   memory(options: MemoryOptions): Memory {
-    const { around } = this.#writer;
-    const beliefs = requireBeliefs(around.beliefs);
+    const beliefs = requireBeliefs(this.#context.beliefs);
     const acts: MemoryActs = {
       domain: this.domain,
       propose: (input) => this.propose(input as Proposal<D>),
       erase: this.erase.bind(this),
       has: (claim) => beliefs.has(claim, this.id),
     };
-    return new Memory(options, around, acts, this.id);
+    return new Memory(options, { ...this.#context, clock: this.#ports.clock }, acts, this.id);
   }
 
   /**
@@ -278,8 +286,8 @@ export class Trajectory<D extends Domain = Domain> {
    * AuthorityError `not_attenuated`, `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`. Nothing is
    * recorded then, but for `commit_unknown`.
    */
-  delegate(input: DelegationInput): Promise<Trajectory> {
-    return this.#delegations.delegate(input);
+  async delegate(input: DelegationInput): Promise<Trajectory> {
+    return this.#open(await this.#delegations.delegate(input));
   }
 
   /**

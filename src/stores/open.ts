@@ -5,9 +5,8 @@ import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
 import { MemoryStore } from './memory/index.ts';
 import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
-import type { PostgresOptions } from './postgres/index.ts';
 import { requireCheckpoint } from './require-checkpoint.ts';
-import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
+import { openSqlite } from './sqlite/index.ts';
 import type { StoreOptions } from './store-options.ts';
 
 /** All ports over one place; `follow` where the database can tell what other processes commit (PostgreSQL). */

@@ -1,7 +1,6 @@
 import type { Json } from '#base';
 import { sortKeys, toPointer } from '#canon';
 import type { Change } from '../domain/change.ts';
-import { EVERYTHING } from '../domain/footprint.ts';
 import { ValueFault } from '../errors.ts';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
 import type { Few } from './small-map.ts';

@@ -3,7 +3,10 @@ import { generateKeys, hashText } from '#canon';
 import { type ActionSpec, type Domain, KernelError } from '#kernel';
 import { deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import type { AssizeOptions, Ruling, RuntimeError, Trajectory } from '../index.ts';
+import type { RuntimeError } from '../errors.ts';
+import type { AssizeOptions } from '../options.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 
 const worker = writFor('agent');
 const doctorsOwn = writFor('dr-own');

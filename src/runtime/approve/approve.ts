@@ -30,15 +30,11 @@ import {
 import { MemoryError, type Question } from '#memory';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import {
-  type Believed,
-  type LosingPartition,
-  losingPartitions,
-  NotRead,
-  requestsPutUp,
-  requireBeliefs,
-  type Sayer,
-} from '../memory/index.ts';
+import { type LosingPartition, losingPartitions } from '../memory/plan/close-erased.ts';
+import { NotRead } from '../memory/plan/partition-cache.ts';
+import type { Beliefs } from '../memory/plan/plan-beliefs.ts';
+import { type Believed, requireBeliefs, type Sayer } from '../memory/plan/plan-beliefs.ts';
+import { requestsPutUp } from '../memory/plan/questions.ts';
 import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from '../records/entry-payloads.ts';
 import { Kept } from '../records/payload-blobs.ts';
 import { readWaiting } from '../records/pending-proposal.ts';
@@ -55,6 +51,7 @@ import { Chance } from '../records/salt-source.ts';
 import { type Acting, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
 import { isCollision } from '../transactions/body/abort-reasons.ts';
 import { type TakenUp, takeUp } from '../transactions/body/resume-approved.ts';
+import type { Effects } from '../transactions/engine/engines.ts';
 import { checkOthers } from '../writer/freeze.ts';
 import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
 import { scrubbed } from '../writer/scrub.ts';
@@ -71,9 +68,13 @@ export interface Due {
 /** What becomes of what waits: a counselor commits or rejects it, or it expires. */
 export class Resolutions {
   readonly #writer: Writer;
+  readonly #beliefs: Beliefs | undefined;
+  readonly #effects: Effects | undefined;
 
-  constructor(writer: Writer) {
+  constructor(writer: Writer, beliefs: Beliefs | undefined, effects: Effects | undefined) {
     this.#writer = writer;
+    this.#beliefs = beliefs;
+    this.#effects = effects;
   }
 
   async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
@@ -82,16 +83,16 @@ export class Resolutions {
     let taken: TakenUp | undefined;
     let erases = false;
     let letGo: (() => void) | undefined;
-    const chance = new Chance(writer.around.random);
+    const chance = new Chance(writer.context.random);
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
-      const waiting = await readWaiting(pending, holdersOf(writ), writer.around);
+      const waiting = await readWaiting(pending, holdersOf(writ), writer.context);
       const chosen = await this.#chosen(pendingId, pending, input, waiting);
       taken ??= await this.#takeUp(pending);
       let losing = await this.#losing(waiting);
       if (losing.length > 0 && letGo === undefined) {
         // Whoever says things of the same in other trajectories would be faster each time.
-        letGo = await requireBeliefs(writer.around.beliefs).hold(losing.map(({ name }) => name));
+        letGo = await requireBeliefs(this.#beliefs).hold(losing.map(({ name }) => name));
         losing = await this.#losing(waiting);
       }
       /** `committing`: what undoing it would cost is not kept for it any more. */
@@ -137,10 +138,10 @@ export class Resolutions {
           commit.undo();
           throw asksNothing(pendingId);
         }
-        const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)));
+        const kept = new Kept(writer.context.saltsOf(chance.from(chain.head)));
         const believed =
           losing.length > 0
-            ? requireBeliefs(writer.around.beliefs).forgetting(losing, at, {
+            ? requireBeliefs(this.#beliefs).forgetting(losing, at, {
                 trajectoryId: writer.id,
                 life: writer.life,
               })
@@ -180,7 +181,7 @@ export class Resolutions {
       async (ruling) => {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
         else await taken?.drop();
-        if (erases) await scrubbed(writer.around.store);
+        if (erases) await scrubbed(writer.context.store);
         return ruling;
       },
       async (error: unknown) => {
@@ -204,7 +205,7 @@ export class Resolutions {
     try {
       const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
       const { proposal_id: proposalId } = proposal;
-      const beliefs = requireBeliefs(this.#writer.around.beliefs);
+      const beliefs = requireBeliefs(this.#beliefs);
       const planned = beliefs.plan({
         ...chosen,
         life: this.#writer.life,
@@ -236,14 +237,14 @@ export class Resolutions {
   /** Whom who approves has chosen, and whether that was theirs to choose: who may approve may not choose everything. */
   async #chosen(pendingId: Hash, pending: PendingPayload, input: ApprovalInput, waiting: Waiting): Promise<Chosen> {
     if (!isAnswering(input)) return { call: input };
-    const { around, parts } = this.#writer;
+    const { context, parts } = this.#writer;
     const { principal, answers = [] } = input;
-    const putUp = await requestsPutUp(pending, around.replayer);
+    const putUp = await requestsPutUp(pending, context.replayer);
     return {
       call: input,
       answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId })),
       mayAnswer: (question) => {
-        if (requireBeliefs(around.beliefs).isJudged(question)) throw judgedOtherwise(principal, question);
+        if (requireBeliefs(this.#beliefs).isJudged(question)) throw judgedOtherwise(principal, question);
         if (putUp?.has(question.request) === false) throw notPutUp(pendingId, question);
         const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
         counselorKind(parts.domain, channel, principal, waiting.requesters);
@@ -254,19 +255,19 @@ export class Resolutions {
   /** What of beliefs it takes something from, where it is an erasure. */
   async #losing({ intent }: Waiting): Promise<readonly LosingPartition[]> {
     const values = intent.action === ERASE_ACTION ? erasureArgs(intent.args)?.values : undefined;
-    return values === undefined ? [] : losingPartitions(this.#writer.around, this.#writer.id, values);
+    return values === undefined ? [] : losingPartitions(this.#writer.context, this.#writer.id, values);
   }
 
   /** What tools are to do with it, once nobody is before them where they act. */
   async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
-    const { id, around, parts } = this.#writer;
-    if (around.effects === undefined)
+    const { id, context, parts } = this.#writer;
+    if (this.#effects === undefined)
       throw new RuntimeError(
         'bad_option',
         'What waits uses tools; open the runtime with `tools` to approve it (on the command line: --tools FILE).',
       );
-    return takeUp(around.effects, id, parts.domain, pending);
+    return takeUp(this.#effects, id, parts.domain, pending);
   }
 
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
@@ -369,13 +370,13 @@ export class Resolutions {
   /** What became of it, from one approval to the next; undefined for what never waited, or what the store can't tell yet. */
   async #endOf(pendingId: Hash): Promise<End | undefined> {
     if (!isHash(pendingId)) return undefined;
-    const { id: trajectoryId, around } = this.#writer;
+    const { id: trajectoryId, context } = this.#writer;
     for (let id = pendingId; ; ) {
       const { chain, ruled } = this.#writer.parts;
       const next = chain.open.inPlaceOf(id);
       if (next !== undefined) return { now: next[0], approvals: next[1].approvals ?? 1 };
       const seq = ruled.seqOf(id);
-      const [row] = seq === undefined ? [] : await around.store.entries(trajectoryId, { from: seq, limit: 1 });
+      const [row] = seq === undefined ? [] : await context.store.entries(trajectoryId, { from: seq, limit: 1 });
       const payload = row === undefined ? undefined : readRow(row).payload;
       if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id)
         return undefined;

@@ -8,7 +8,9 @@ import { granted, task } from '../../../tests/support/delegations.ts';
 import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../../../tests/support/several.ts';
-import type { AssizeOptions, FinalRuling, Trajectory } from '../index.ts';
+import type { AssizeOptions } from '../options.ts';
+import type { FinalRuling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 import { LOOK_AGAIN_MS } from '../writer/await-options.ts';
 import { Wakers } from '../writer/signal.ts';
 

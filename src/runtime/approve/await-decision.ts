@@ -79,7 +79,7 @@ export class Decisions {
     if (await writer.isBehind()) return undefined;
     const open = chain.open.get(id);
     if (open !== undefined) return { status: 'pending', id, payload: structuredClone(open) };
-    const row = await writer.around.store.resolve(id);
+    const row = await writer.context.store.resolve(id);
     const waited = row?.kind === 'pending_approval' && row.trajectory_id === writer.id;
     if (!waited) throw neverPending(writer.id, id);
     return chain.answered === undefined ? undefined : { status: 'void', answer: chain.answered };
@@ -87,7 +87,7 @@ export class Decisions {
 
   async #resolvedAt(id: Hash, seq: number): Promise<PendingStatus | Hash | undefined> {
     const writer = this.#writer;
-    const [row] = await writer.around.store.entries(writer.id, { from: seq, limit: 1 });
+    const [row] = await writer.context.store.entries(writer.id, { from: seq, limit: 1 });
     const payload = row === undefined ? undefined : readRow(row).payload;
     if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id) {
       await writer.isBehind();
@@ -110,7 +110,7 @@ export class Decisions {
     // Its signal may live for long: it is left as it was.
     signal?.addEventListener('abort', stop);
     try {
-      await Promise.race([moved, this.#writer.around.pause(from, to, over.signal)]);
+      await Promise.race([moved, this.#writer.context.pause(from, to, over.signal)]);
     } finally {
       signal?.removeEventListener('abort', stop);
       stop();

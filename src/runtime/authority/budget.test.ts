@@ -6,7 +6,10 @@ import { cases } from '../../../tests/support/cases.ts';
 import { keysOf } from '../../../tests/support/ledger-rows.ts';
 import { deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import type { ProposalInput, Ruling, Trajectory, WritChain } from '../index.ts';
+import type { ProposalInput } from '../records/intent.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
+import type { WritChain } from './writs.ts';
 
 const desk = deskOf();
 const lead = keysOf(11);

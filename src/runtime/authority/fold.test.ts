@@ -4,7 +4,7 @@ import { granted, lead, worker } from '../../../tests/support/delegations.ts';
 import { branchMembers, ChainWriter, commitMembers, rootMembers, second } from '../../../tests/support/ledger-rows.ts';
 import { FaultyStore } from '../../../tests/support/ledger-runtime.ts';
 import { writFor } from '../../../tests/support/runtime.ts';
-import { verifyStore } from '../index.ts';
+import { verifyStore } from '../inspect/verify.ts';
 
 describe('verification of the authority of a ledger', () => {
   const delegated = (rest: object = {}, above = granted, key = lead.privateKey): Writ =>

@@ -24,7 +24,8 @@ import {
 } from '../../../tests/support/delegations.ts';
 import { allEntries, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
 import { intent, runtimeOver } from '../../../tests/support/runtime.ts';
-import type { DelegationInput, GrantToSign, Trajectory } from '../index.ts';
+import type { Trajectory } from '../trajectory.ts';
+import type { DelegationInput, GrantToSign } from './terms.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-delegate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -26,7 +26,10 @@ import {
 import { keysOf } from '../../../tests/support/ledger-rows.ts';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger-runtime.ts';
 import { intent, operator, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import { type DelegationInput, type GrantToSign, RuntimeError, type Trajectory, verifyStore } from '../index.ts';
+import { RuntimeError } from '../errors.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { Trajectory } from '../trajectory.ts';
+import type { DelegationInput, GrantToSign } from './terms.ts';
 
 test('a delegation from its start to its conclusion, as its entries tell it', async () => {
   const { store, clock, trajectory } = await begun();

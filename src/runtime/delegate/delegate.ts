@@ -19,11 +19,11 @@ import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import { answerPayload, conclusionPayload, startPayload } from '../records/entry-payloads.ts';
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
-import type { Trajectory } from '../trajectory.ts';
 import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
 import { writtenAfterAll } from '../writer/resolve-unknown-commit.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
+import type { Children } from './children.ts';
 import { CONCLUSION, type Conclusion, type DelegationInput, finalAnswerOf, type Terms, termsOf } from './terms.ts';
 
 /** An open delegation: its start, by entry id. */
@@ -55,11 +55,13 @@ export interface Origin {
 export class Delegations {
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
+  readonly #children: Children;
   /** Steps under way, by what they are about. */
   readonly #turns: Map<string, Promise<unknown>> = new Map();
 
-  constructor(writer: Writer, resolutions: Resolutions) {
+  constructor(writer: Writer, resolutions: Resolutions, children: Children) {
     this.#writer = writer;
+    this.#children = children;
     this.#resolutions = resolutions;
   }
 
@@ -75,11 +77,12 @@ export class Delegations {
     return [...delegated].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
   }
 
-  async delegate(input: DelegationInput): Promise<Trajectory> {
+  /** Starts a delegation. Returns the id of the child. */
+  async delegate(input: DelegationInput): Promise<string> {
     if (this.#writer.stale) await this.#writer.ready();
     const terms = termsOf(input, this.#writer);
     await this.#startInTurn(terms.child, () => this.#delegate(terms));
-    return this.#writer.around.open(terms.child);
+    return terms.child;
   }
 
   async conclude(startId: Hash, given: Conclusion = {}): Promise<EntryRow> {
@@ -106,7 +109,7 @@ export class Delegations {
 
   async #complete(startId: Hash, start: DelegationPayload): Promise<void> {
     if (!(await this.hasBegun(startId, start))) return;
-    const head = await this.#writer.around.store.head(start.child_trajectory_id);
+    const head = await this.#writer.context.store.head(start.child_trajectory_id);
     // Concluding opens the child, so that an answer is verified before it is taken over.
     if (head !== undefined && answerOf(head)?.concludes === startId) await this.conclude(startId);
   }
@@ -155,7 +158,7 @@ export class Delegations {
     { begins, blobs }: Pick<Terms, 'begins' | 'blobs'>,
   ): Promise<boolean> {
     if (canonicalize(start.begins ?? null) === canonicalize(begins)) return true;
-    const { replayer } = this.#writer.around;
+    const { replayer } = this.#writer.context;
     const texts = new Map(blobs.map(({ hash, text }) => [hash, text]));
     const given = new Replayer({ ...NOTHING_STORED, blob: async (hash) => texts.get(hash) });
     const there = await beginningOf(replayer, start, start.begins);
@@ -179,7 +182,7 @@ export class Delegations {
   }
 
   async #rootOf(trajectoryId: string): Promise<RootPayload | { delegated_from?: undefined } | undefined> {
-    const [row] = await this.#writer.around.store.entries(trajectoryId, { from: 0, limit: 1 });
+    const [row] = await this.#writer.context.store.entries(trajectoryId, { from: 0, limit: 1 });
     const payload = row === undefined ? undefined : readRow(row).payload;
     return payload === undefined || payload.kind === 'root' ? payload : {};
   }
@@ -195,7 +198,7 @@ export class Delegations {
     const links = [above.writ, ...above.chain];
     const { revoked, delegated } = writs;
     const use = { writ, chain: links, trajectory: writer.id, child, at, revoked, delegated };
-    const held = writer.around.verifier.checkDelegation(use);
+    const held = writer.context.verifier.checkDelegation(use);
     if (!held.ok) throw badWrit(held);
     writs.admit(above);
     const short = writs.budgets.covers(writId(above.writ), writ.budget ?? {}, writer.reserved());
@@ -221,7 +224,7 @@ export class Delegations {
       initialState: initial_state,
       sensitive,
       writs: [start.writ, ...([writ, ...chain] as unknown as Json[])],
-      policy: this.#writer.around.policy,
+      policy: this.#writer.context.policy,
       delegatedFrom: { trajectory_id: this.#writer.id, entry_id: startId },
     });
   }
@@ -241,21 +244,21 @@ export class Delegations {
 
   /** Begins a child whose root was lost, or never came into this store. Its start must be durable. */
   async #begin(startId: Hash, start: DelegationPayload): Promise<void> {
-    const { parts, around } = this.#writer;
+    const { parts, context } = this.#writer;
     const { begins, child_trajectory_id: child } = start;
-    if (begins === undefined || (await around.store.head(child)) !== undefined) return;
-    const domain = around.domainOf(begins.domain);
-    const { state } = await around.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
+    if (begins === undefined || (await context.store.head(child)) !== undefined) return;
+    const domain = context.domainOf(begins.domain);
+    const { state } = await context.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
     const world = new World(domain, initialState(domain, state));
     world.excuse();
     vectorOf(world, false);
     const above = parts.writs.present(parseWrit(start.writ).parent as Hash);
     const row = this.#writer.make(this.#rootFor(startId, start, above));
-    const result = await around.store.commit({ entries: [row], blobs: [] });
+    const result = await context.store.commit({ entries: [row], blobs: [] });
     // A conflict: somebody else has begun it meanwhile.
     if (result.status !== 'unknown') return;
     const says = `The store could not tell whether ${child} was begun; delegate again.`;
-    await writtenAfterAll(around.store, row.id, { says, cause: result.cause });
+    await writtenAfterAll(context.store, row.id, { says, cause: result.cause });
   }
 
   // ── concluding ──
@@ -272,7 +275,7 @@ export class Delegations {
         throw notDelegated(`${startId} is no delegation of ${writer.id}`);
       }
       if (!(await this.hasBegun(startId, start))) continue;
-      const child = await writer.around.open(start.child_trajectory_id);
+      const child = await this.#children.open(start.child_trajectory_id);
       const done = await this.#takeOver(startId, await child.answer(input));
       if (done !== undefined) return done;
     }
@@ -280,9 +283,9 @@ export class Delegations {
   }
 
   async #concludedBefore(startId: Hash): Promise<EntryRow | undefined> {
-    const { id, parts, around } = this.#writer;
+    const { id, parts, context } = this.#writer;
     const seq = parts.ruled.seqOf(startId);
-    const [row] = seq === undefined ? [] : await around.store.entries(id, { from: seq, limit: 1 });
+    const [row] = seq === undefined ? [] : await context.store.entries(id, { from: seq, limit: 1 });
     return row !== undefined && conclusionOf(row)?.concludes === startId ? row : undefined;
   }
 
@@ -308,7 +311,7 @@ export class Delegations {
     if (from === undefined) throw notDelegated(`${writer.id} was begun by no delegation`);
     const start = await this.#entryOf(from.entry_id);
     // Nothing follows the answer: what tools did is told before it, as far as it is known.
-    await writer.around.effects?.told();
+    await this.#children.effectsSettled();
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (writer.stale) await writer.ready();
       const { answered, delegated } = writer.parts.chain;
@@ -325,7 +328,7 @@ export class Delegations {
 
   /** An entry that the chain named when it was read. */
   async #entryOf(id: Hash): Promise<EntryRow> {
-    const row = await this.#writer.around.store.resolve(id);
+    const row = await this.#writer.context.store.resolve(id);
     if (row !== undefined) return row;
     throw new RuntimeError('invalid_ledger', `The entry ${id} is gone from the store.`, { evidence: { id } });
   }

@@ -26,6 +26,7 @@ import { type Ruling, rulingOf } from '../records/ruling.ts';
 import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
+import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
 
 /** Which writ to revoke, and by whose authority. */
@@ -69,15 +70,17 @@ const REASON_MAX = 4_096;
 export class Revocations {
   readonly #writer: Writer;
   readonly #delegations: Delegations;
+  readonly #children: Children;
 
-  constructor(writer: Writer, delegations: Delegations) {
+  constructor(writer: Writer, delegations: Delegations, children: Children) {
+    this.#children = children;
     this.#writer = writer;
     this.#delegations = delegations;
   }
 
   async revoke(given: RevocationInput): Promise<Revocation> {
     const input = checkedInput(given);
-    const nonce = randomHex(this.#writer.around.random, 16);
+    const nonce = randomHex(this.#writer.context.random, 16);
     const { id, ruling } = await this.#insist(() => this.#attempt(input, nonce));
     if (ruling.ruling !== 'committed') return { ruling, carried: [] };
     return { ruling, carried: await this.#carry(id, ruling.entry.id) };
@@ -123,11 +126,11 @@ export class Revocations {
   }
 
   async #attempt(input: RevocationInput, nonce: string): Promise<{ id: Hash; ruling: Ruling } | undefined> {
-    const { parts, around } = this.#writer;
+    const { parts, context } = this.#writer;
     const by = parts.writs.present(input.by);
-    verified(around.verifier, by, parts.writs.delegated);
+    verified(context.verifier, by, parts.writs.delegated);
     const revoked = this.#targetOf(input.writ);
-    const held = around.verifier.verifyAnywhere(revoked.writ, revoked.chain);
+    const held = context.verifier.verifyAnywhere(revoked.writ, revoked.chain);
     if (!held.ok) throw badWrit(held);
     const id = writId(revoked.writ);
     const before = await this.#entryOf(id);
@@ -146,11 +149,11 @@ export class Revocations {
 
   /** The entry that revokes a writ here, when it is durable; undefined for one that stands, or when memory is behind. */
   async #entryOf(id: Hash): Promise<EntryRow | undefined> {
-    const { id: trajectoryId, parts, around } = this.#writer;
+    const { id: trajectoryId, parts, context } = this.#writer;
     const seq = parts.ruled.seqOf(id);
     if (seq === undefined || !parts.writs.revoked.has(id)) return undefined;
     await this.#writer.settled();
-    const [row] = await around.store.entries(trajectoryId, { from: seq, limit: 1 });
+    const [row] = await context.store.entries(trajectoryId, { from: seq, limit: 1 });
     return row !== undefined && revokedBy(readRow(row).payload) === id ? row : undefined;
   }
 
@@ -173,7 +176,7 @@ export class Revocations {
     const judged = adjudicateRevocation(asJson(args), this.#authority(gathered, revoked, at));
     const place = writer.place(at);
     const unstored = writs.unstored(by);
-    const kept = new Kept(writer.around.saltsOf(writer.around.random), unstored);
+    const kept = new Kept(writer.context.saltsOf(writer.context.random), unstored);
     writs.stored(unstored);
     if (judged.verdict === 'rejected') {
       const { row, ruling } = writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
@@ -226,9 +229,9 @@ export class Revocations {
 
   /** @throws RuntimeError `not_found` for what is no revocation of what was delegated here; LedgerFault */
   async #revokedThere(entryId: Hash): Promise<Entry<RevocationPayload>> {
-    const { parts, around, id } = this.#writer;
+    const { parts, context, id } = this.#writer;
     const { chain, writs } = parts;
-    const row = await around.store.resolve(entryId);
+    const row = await context.store.resolve(entryId);
     const entry = row?.trajectory_id === chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
     const writ = entry && revocationArgs(entry.payload)?.writ;
     if (writ !== undefined && writs.isBelow(writs.delegated as Hash, writ)) return entry as Entry<RevocationPayload>;
@@ -249,7 +252,7 @@ export class Revocations {
     const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
     const judged = adjudicateRevocation(asJson(args), JUDGED_THERE) as Approved;
     const place = writer.place(maxInstant(writer.now(), there.payload.at));
-    const kept = new Kept(writer.around.saltsOf(writer.around.random));
+    const kept = new Kept(writer.context.saltsOf(writer.context.random));
     const id = writId(delegated.writ);
     const { row } = writer.enter(commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept));
     this.#note(writ, row);
@@ -275,11 +278,11 @@ export class Revocations {
 
   /** True when nothing is done there any more under what is revoked; undefined when memory turned out to be behind. */
   async #carryTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
-    const { parts, around } = this.#writer;
+    const { parts, context } = this.#writer;
     // Concluded meanwhile: nothing follows the final answer.
     if (!parts.chain.delegated.has(startId)) return true;
     if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
-    const child = await around.open(start.child_trajectory_id);
+    const child = await this.#children.open(start.child_trajectory_id);
     await child.takeOverRevocation(entryId);
     return true;
   }

@@ -82,7 +82,7 @@ export const CONCLUSION: Form = form.options<Conclusion>({ finalAnswer: form.any
  * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `broken_start`; AuthorityError `bad_writ`,
  * `not_attenuated`, `wrong_key`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`
  */
-export function termsOf(input: DelegationInput, { parts, around }: Writer): Terms {
+export function termsOf(input: DelegationInput, { parts, context }: Writer): Terms {
   if (typeof input !== 'object' || input === null) throw badIntent('it is an object');
   requireForm(DELEGATION, input, 'input');
   const { task, writ } = input;
@@ -92,9 +92,9 @@ export function termsOf(input: DelegationInput, { parts, around }: Writer): Term
     throw badIntent('it names the writ that it is made from');
   const above = parts.writs.present(writ);
   const signed = 'signed' in input ? parseWrit(input.signed) : undefined;
-  const child = around.nameFor(input.childTrajectoryId ?? signed?.trajectory);
-  const kept = new Kept(around.saltsOf(around.random));
-  const begins = beginningOf(input, around.domainOf(refOf(input.domain ?? parts.domain)), kept);
+  const child = context.nameFor(input.childTrajectoryId ?? signed?.trajectory);
+  const kept = new Kept(context.saltsOf(context.random));
+  const begins = beginningOf(input, context.domainOf(refOf(input.domain ?? parts.domain)), kept);
   return {
     child,
     task,

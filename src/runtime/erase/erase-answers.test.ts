@@ -12,7 +12,10 @@ import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.
 import { nearBy, onEveryStore, type Place } from '../../../tests/support/stores.ts';
 import { committed, WHO } from '../../../tests/support/told-of-her.ts';
 import { ward as patients } from '../../../tests/support/ward.ts';
-import { deepReplay, fsck, type Memory, verifyStore } from '../index.ts';
+import { fsck } from '../inspect/checkpoints/index.ts';
+import { deepReplay } from '../inspect/deep-replay/index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { Memory } from '../memory/index.ts';
 
 const memory = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
 const entries = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:entry:*'] });

@@ -15,7 +15,7 @@ import {
   openWard,
   reopened,
 } from '../../../tests/support/ward-with-erasures.ts';
-import { deepReplay } from '../inspect/deep-replay/index.ts';
+import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import type { ObservationInput } from '../records/intent.ts';
 
 describe('an erasure is not to be bent', () => {

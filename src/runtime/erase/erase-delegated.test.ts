@@ -6,9 +6,11 @@ import { lead } from '../../../tests/support/delegations.ts';
 import { payloads } from '../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { ward } from '../../../tests/support/ward.ts';
-import type { Assize, Ruling, Trajectory } from '../index.ts';
-import { deepReplayStore } from '../inspect/deep-replay/index.ts';
+import type { Assize } from '../assize.ts';
+import { deepReplayStore } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 
 const granted = writFor(lead.publicKey, { trajectory: 't' });
 const officer = writFor('officer');

@@ -27,9 +27,11 @@ import {
 } from '../../../tests/support/stores.ts';
 import { committed } from '../../../tests/support/told-of-her.ts';
 import { MAX, type Patient, textsOf, treated, WAYS, type Way, ZOE } from '../../../tests/support/treated.ts';
-import type { Ruling } from '../index.ts';
-import { fsck, rebuildMemory, verifyStore } from '../index.ts';
+import { fsck } from '../inspect/checkpoints/index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import { rebuildMemory } from '../memory/index.ts';
 import { randomHex } from '../records/random-hex.ts';
+import type { Ruling } from '../records/ruling.ts';
 
 const writ = writFor('officer');
 const reason = 'request 17';

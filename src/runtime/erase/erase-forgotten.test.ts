@@ -7,7 +7,7 @@ import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { ward } from '../../../tests/support/ward.ts';
 import { agent, everything, expectSound, openWard, reopened } from '../../../tests/support/ward-with-erasures.ts';
-import { deepReplay } from '../inspect/deep-replay/index.ts';
+import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
 

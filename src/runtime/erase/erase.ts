@@ -6,8 +6,10 @@ import { type Hash, isFactStore, isHash, type PartitionName } from '#ledger';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import type { BelievedPlace, LosingPartition } from '../memory/index.ts';
+import type { LosingPartition } from '../memory/plan/close-erased.ts';
+import type { Beliefs } from '../memory/plan/plan-beliefs.ts';
 import type { Proposals } from '../propose/propose.ts';
+import type { BelievedPlace } from '../records/believed-place.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { Gathered } from '../records/intent.ts';
 import { randomHex } from '../records/random-hex.ts';
@@ -28,8 +30,10 @@ export class Erasures {
   readonly #writer: Writer;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
+  readonly #beliefs: Beliefs | undefined;
 
-  constructor(writer: Writer, proposals: Proposals, resolutions: Resolutions) {
+  constructor(writer: Writer, beliefs: Beliefs | undefined, proposals: Proposals, resolutions: Resolutions) {
+    this.#beliefs = beliefs;
     this.#writer = writer;
     this.#proposals = proposals;
     this.#resolutions = resolutions;
@@ -48,7 +52,7 @@ export class Erasures {
       const unmarked = new Set<Hash>();
       for (let tries = 0; tries < TRIES_MAX; tries++) {
         // Whoever says things of the same in other trajectories would be faster each time.
-        const letGo = await writer.around.beliefs?.hold(losing);
+        const letGo = await this.#beliefs?.hold(losing);
         try {
           if (writer.stale) await writer.ready();
           await this.#resolutions.expireDue();
@@ -81,7 +85,7 @@ export class Erasures {
       throw await writer.lost();
     });
     // Once for all entries that it took, and also where a later one of them was refused.
-    await scrubbed(this.#writer.around.store);
+    await scrubbed(this.#writer.context.store);
     return ruling;
   }
 
@@ -100,8 +104,8 @@ export class Erasures {
   }
 
   #find(wanted: Wanted): Promise<Found> {
-    const { around, id, parts } = this.#writer;
-    return findErasable(around.store, around.replayer, id, wanted, parts.domain);
+    const { context, id, parts } = this.#writer;
+    return findErasable(context.store, context.replayer, id, wanted, parts.domain);
   }
 
   /**
@@ -109,7 +113,7 @@ export class Erasures {
    * was searched for, and it has to be searched for again. That nobody has written in the trajectory is seen by its length.
    */
   async #asLeft(found: Found): Promise<Found | undefined> {
-    const { store } = this.#writer.around;
+    const { store } = this.#writer.context;
     if (!isFactStore(store)) return found;
     const losing: LosingPartition[] = [];
     for (const before of found.losing) {
@@ -123,9 +127,9 @@ export class Erasures {
   }
 
   #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
-    const { parts, around, id } = this.#writer;
+    const { parts, context, id } = this.#writer;
     const writ = parts.writs.present(input.writ);
-    verified(around.verifier, writ, parts.writs.delegated);
+    verified(context.verifier, writ, parts.writs.delegated);
     const { answers, logged, values } = found;
     const { at, entries, transactions } = wanted;
     const beliefs = found.beliefs.length === 0 ? {} : { beliefs: found.beliefs };
@@ -134,7 +138,7 @@ export class Erasures {
     const asked = transactions.length === 0 ? {} : { transactions };
     const { reason } = input;
     const args = { ...answered, at, ...beliefs, entries, ...named, reason, ...asked, values } as unknown as Json;
-    const nonce = randomHex(around.random, 16);
+    const nonce = randomHex(context.random, 16);
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
       proposalId: contentHash({ ...intent, nonce, trajectory: id, writ: writId(writ.writ) }),

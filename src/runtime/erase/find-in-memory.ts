@@ -26,10 +26,10 @@ import {
 import { everyWordOf, objectKey, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { isErasedRow } from '../memory/plan/erased-row.ts';
-import type { AskedQuestion } from '../memory/plan/questions.ts';
-import type { BelievedPlace } from '../memory/visible/believed-place.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
 import type { Line } from '../memory/visible/visibility.ts';
+import type { BelievedPlace } from '../records/believed-place.ts';
+import type { AskedQuestion } from '../records/questions.ts';
 import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
 import { leavesOf, type Writes, WrittenSearch } from './find-in-patches.ts';
 

@@ -13,15 +13,11 @@ import {
   type Stored,
   saltedBy,
 } from '#ledger';
-import {
-  type BelievedPlace,
-  BelievedSearch,
-  Lines,
-  type LosingPartition,
-  losingPartitions,
-  type Sought,
-} from '../memory/index.ts';
+import { type LosingPartition, losingPartitions } from '../memory/plan/close-erased.ts';
+import { Lines } from '../memory/visible/visibility.ts';
+import type { BelievedPlace } from '../records/believed-place.ts';
 import { LoggedSearch } from './find-in-effects.ts';
+import { BelievedSearch, type Sought } from './find-in-memory.ts';
 import { answersNamedBy, answersThere, isOracleLog } from './find-in-oracle.ts';
 
 /**

@@ -16,7 +16,7 @@ import {
   second,
   withByte,
 } from '../../../tests/support/ledger-rows.ts';
-import { verifyStore } from '../index.ts';
+import { verifyStore } from './verify.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-verify-'));
 const whole = join(folder, 'whole.db');

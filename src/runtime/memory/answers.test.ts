@@ -5,7 +5,9 @@ import { createOracle } from '#oracle';
 import { openStore } from '#stores';
 import { committed, day, objects, writ } from '../../../tests/support/clinic-memory.ts';
 import { HandClock, runtimeOver } from '../../../tests/support/runtime.ts';
-import { type ApprovalInput, type AssizeOptions, type Ruling, verifyStore } from '../index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { AssizeOptions } from '../options.ts';
+import type { ApprovalInput, Ruling } from '../records/ruling.ts';
 
 /** A ward where doctors choose diagnoses, clerks notes and the judge triage. Admissions are looked at by a clerk, discharges take two people. */
 const ward = defineDomain({

@@ -11,15 +11,10 @@ import { openStore, type Store } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { keysOf } from '../../../tests/support/ledger-rows.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import {
-  type AssizeOptions,
-  checkMemory,
-  type Judge,
-  type Memory,
-  type Ruling,
-  rebuildMemory,
-  verifyStore,
-} from '../index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { AssizeOptions } from '../options.ts';
+import type { Ruling } from '../records/ruling.ts';
+import { checkMemory, type Judge, type Memory, rebuildMemory } from './index.ts';
 
 // What a property of many histories does not come by: clocks that differ, who was delegated to, who is asked, and what is erased.
 

@@ -5,7 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import type { Memory, Trajectory } from '../index.ts';
+import type { Trajectory } from '../trajectory.ts';
+import type { Memory } from './index.ts';
 
 // Whoever has to wait for what others write of the same comes through, however they go on with it.
 

@@ -17,7 +17,9 @@ import {
 } from '../../../tests/support/clinic-erasure.ts';
 import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
-import type { Memory, Ruling, Trajectory } from '../index.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
+import type { Memory } from './index.ts';
 
 onEveryStore((stores) => {
   const near = nearBy(stores);

@@ -23,7 +23,8 @@ import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
 import { faultAt } from '../../testing/faults.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
-import { type Trajectory, verifyStore } from '../index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { Trajectory } from '../trajectory.ts';
 import { checkMemory } from './maintain/check.ts';
 import { rowOf } from './plan/plan-beliefs.ts';
 

@@ -22,7 +22,7 @@ import {
 import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
 import { committed, SECRETS, told, WHO } from '../../../tests/support/told-of-her.ts';
-import type { Trajectory } from '../index.ts';
+import type { Trajectory } from '../trajectory.ts';
 
 onEveryStore((stores) => {
   const near = nearBy(stores);

@@ -10,18 +10,16 @@ import { openStore, type Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { scales } from '../../../tests/support/scales.ts';
 import { committed } from '../../../tests/support/told-of-her.ts';
-import {
-  type Assize,
-  deepReplay,
-  type ErasureRuling,
-  fsck,
-  type Memory,
-  type Ruling,
-  type Trajectory,
-  verifyStore,
-} from '../index.ts';
+import type { Assize } from '../assize.ts';
+import { fsck } from '../inspect/checkpoints/index.ts';
+import { deepReplay } from '../inspect/deep-replay/index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { ErasureRuling } from '../records/erasure-input.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 import { foldTrajectory } from '../writer/fold.ts';
 import { snapshotOf } from '../writer/snapshots/snapshot.ts';
+import type { Memory } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-erase-written-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

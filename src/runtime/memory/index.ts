@@ -1,10 +1,11 @@
-export type { BelievedPlace } from './visible/believed-place.ts';
+export type { BelievedPlace } from '../records/believed-place.ts';
 /**
  * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
  * with their commit.
  */
 
 export { BelievedSearch, type Sought } from '../erase/find-in-memory.ts';
+export type { Asked, AskedFor, AskedQuestion, GivenAnswer } from '../records/questions.ts';
 export {
   type CheckMemoryOptions,
   checkMemory,
@@ -26,12 +27,9 @@ export {
 } from './memory.ts';
 export { type LosingPartition, losingPartitions } from './plan/close-erased.ts';
 export { NotRead } from './plan/partition-cache.ts';
-export { type Asked, Beliefs, type Believed, requireBeliefs, type Sayer } from './plan/plan-beliefs.ts';
+export { Beliefs, type Believed, requireBeliefs, type Sayer } from './plan/plan-beliefs.ts';
 export {
-  type AskedFor,
-  type AskedQuestion,
   askedFor,
-  type GivenAnswer,
   readQuestions,
   requestsPutUp,
 } from './plan/questions.ts';

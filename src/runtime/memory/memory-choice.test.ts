@@ -7,7 +7,9 @@ import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { committed, day, objects, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
 import { HandClock, runtimeOver } from '../../../tests/support/runtime.ts';
-import { type Judge, type Ruling, verifyStore } from '../index.ts';
+import { verifyStore } from '../inspect/verify.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Judge } from './index.ts';
 
 onClinics((begun) => {
   test('where a person has to choose nothing is believed before, and what is chosen is', async () => {

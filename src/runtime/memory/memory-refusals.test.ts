@@ -8,7 +8,7 @@ import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { committed, day, drug, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
 import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
-import type { Judge } from '../index.ts';
+import type { Judge } from './index.ts';
 
 /** A domain with nothing in it. */
 const PLAIN = {

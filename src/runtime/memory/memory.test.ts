@@ -5,7 +5,8 @@ import { readWitness } from '#memory';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { committed, day, drug, objects, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
 import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
-import type { AskedQuestion, Ruling } from '../index.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { AskedQuestion } from './index.ts';
 
 onClinics((begun) => {
   test('what was believed at any time of what was so at any time', async () => {

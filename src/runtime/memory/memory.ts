@@ -3,12 +3,12 @@ import { form, requireForm } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
 import type { Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
+import type { BelievedPlace } from '../records/believed-place.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { type Declaring, sayable } from './plan/validate.ts';
-import { type MemorySurroundings, MemoryView } from './recall/recall.ts';
-import type { BelievedPlace } from './visible/believed-place.ts';
+import { type MemoryContext, MemoryView } from './recall/recall.ts';
 
 /** Where something is remembered, and by whose authority. */
 export interface MemoryOptions {
@@ -70,9 +70,9 @@ export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
   readonly #acts: MemoryActs;
 
-  constructor(options: MemoryOptions, around: MemorySurroundings, acts: MemoryActs, trajectoryId?: string) {
+  constructor(options: MemoryOptions, context: MemoryContext, acts: MemoryActs, trajectoryId?: string) {
     requireForm(MEMORY_OPTIONS, options, 'options');
-    super(options.space, around, trajectoryId);
+    super(options.space, context, trajectoryId);
     this.#options = options;
     this.#acts = acts;
   }

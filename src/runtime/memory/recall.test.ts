@@ -6,7 +6,8 @@ import type { Embedder, Period } from '#memory';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic.ts';
 import { runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import type { AssizeOptions, Memory, Recalled } from '../index.ts';
+import type { AssizeOptions } from '../options.ts';
+import type { Memory, Recalled } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-recall-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -5,8 +5,8 @@ import { MemoryStore } from '#stores';
 import { ALLERGY, Beliefs, MEDICATION } from '../../../tests/support/belief-cases.ts';
 import { deskOf } from '../../../tests/support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { backtest } from '../inspect/backtest/index.ts';
-import { deepReplay } from '../inspect/deep-replay/index.ts';
+import { backtest } from '../inspect/backtest/backtest.ts';
+import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 
 const worker = writFor('agent');

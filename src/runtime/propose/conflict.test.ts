@@ -18,7 +18,10 @@ import {
   soundState,
 } from '../../../tests/support/ledger-runtime.ts';
 import { intent, operator, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { Assize, type Ruling, RuntimeError, type Trajectory } from '../index.ts';
+import { Assize } from '../assize.ts';
+import { RuntimeError } from '../errors.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();

@@ -8,7 +8,9 @@ import { MemoryStore, openStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
 import { allEntries, deskOf, FaultyStore, soundState } from '../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import type { ProposalInput, Ruling, Trajectory } from '../index.ts';
+import type { ProposalInput } from '../records/intent.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 
 const worker = writFor('agent');
 const other = writFor('other');

@@ -4,7 +4,11 @@ import { deepReplay } from '#runtime';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { ward } from '../../../tests/support/ward.ts';
-import { type Assize, backtest, type IfUnchanged, type Ruling, type Trajectory } from '../index.ts';
+import type { Assize } from '../assize.ts';
+import { backtest } from '../inspect/backtest/index.ts';
+import type { IfUnchanged } from '../records/intent.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
 import { AcceptedLog } from '../writer/recent-commits.ts';
 
 const worker = writFor('agent');

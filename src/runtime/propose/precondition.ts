@@ -49,7 +49,7 @@ export class Unchanged {
     this.#next ??= (await this.#seqOfSince()) + 1;
     while (this.#next < seq && this.#found === undefined) {
       const limit = Math.min(PAGE, seq - this.#next);
-      const rows = await writer.around.store.entries(writer.id, { from: this.#next, limit });
+      const rows = await writer.context.store.entries(writer.id, { from: this.#next, limit });
       for (const row of rows) this.#found ??= this.#met(row.id, await this.#changedBy(row));
       if (rows.length < limit) return;
       this.#next += limit;
@@ -99,8 +99,8 @@ export class Unchanged {
   }
 
   async #seqOfSince(): Promise<number> {
-    const { id, around } = this.#writer;
-    const row = await around.store.resolve(this.#since);
+    const { id, context } = this.#writer;
+    const row = await context.store.resolve(this.#since);
     if (row?.trajectory_id === id) return row.seq;
     const where = row === undefined ? 'no entry at all' : `one of ${row.trajectory_id}`;
     throw new RuntimeError(
@@ -115,7 +115,7 @@ export class Unchanged {
     const { payload } = checkRow(row);
     if (payload.kind !== 'commit') return [];
     const { state } = payload.delta;
-    const patches = isBlobRef(state) ? await this.#writer.around.replayer.values.patches(row, state) : state;
+    const patches = isBlobRef(state) ? await this.#writer.context.replayer.values.patches(row, state) : state;
     return patches.map(({ path }) => parsePointer(path));
   }
 }

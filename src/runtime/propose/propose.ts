@@ -6,15 +6,10 @@ import type { Hash, Instant } from '#ledger';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
-import {
-  type AskedFor,
-  askedFor,
-  type Beliefs,
-  type Believed,
-  type LosingPartition,
-  NotRead,
-  requireBeliefs,
-} from '../memory/index.ts';
+import type { LosingPartition } from '../memory/plan/close-erased.ts';
+import { NotRead } from '../memory/plan/partition-cache.ts';
+import { type Beliefs, type Believed, requireBeliefs } from '../memory/plan/plan-beliefs.ts';
+import { askedFor } from '../memory/plan/questions.ts';
 import {
   commitPayload,
   type Erasing,
@@ -25,6 +20,8 @@ import {
 import { checkForm, type Gathered, gather, isForFailure, keyHashOf, type ProposalInput } from '../records/intent.ts';
 import { Kept } from '../records/payload-blobs.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
+import type { Proposer } from '../records/proposer.ts';
+import type { AskedFor } from '../records/questions.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingOf } from '../records/ruling.ts';
 import { Chance } from '../records/salt-source.ts';
@@ -50,15 +47,22 @@ interface HowRuled {
 }
 
 /** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
-export class Proposals {
+export class Proposals implements Proposer {
   readonly #writer: Writer;
+  readonly #beliefs: Beliefs | undefined;
   readonly #resolutions: Resolutions;
   readonly #turn: Pick<Ports, 'unsalted' | 'isTurn'>;
   /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
   readonly #underWay: ChurnMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new ChurnMap();
 
-  constructor(writer: Writer, resolutions: Resolutions, turn: Pick<Ports, 'unsalted' | 'isTurn'>) {
+  constructor(
+    writer: Writer,
+    beliefs: Beliefs | undefined,
+    resolutions: Resolutions,
+    turn: Pick<Ports, 'unsalted' | 'isTurn'>,
+  ) {
     this.#writer = writer;
+    this.#beliefs = beliefs;
     this.#resolutions = resolutions;
     this.#turn = turn;
   }
@@ -66,10 +70,10 @@ export class Proposals {
   /** `acting`: what tools do with it. The key is then that of a transaction, whose body may have made another proposal before. */
   async propose(input: ProposalInput, acting?: Acting): Promise<Ruling> {
     checkForm(input);
-    const { id: trajectoryId, around } = this.#writer;
+    const { id: trajectoryId, context } = this.#writer;
     const { ifUnchanged, writ, idempotencyKey: key } = input;
     const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
-    const nonce = key ?? randomHex(around.random, 16);
+    const nonce = key ?? randomHex(context.random, 16);
     const { unsalted, isTurn } = this.#turn;
     const isRead = acting !== undefined;
     const isOwn = isRead || isForFailure(key);
@@ -86,7 +90,7 @@ export class Proposals {
     }
     const gathered = gatheredUnder(presented, acting);
     const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
-    if (byKey.length > 0) await checkObserved(byKey, around.oracle);
+    if (byKey.length > 0) await checkObserved(byKey, context.oracle);
     const { proposalId, keyHash } = gathered;
     const insist = (): Promise<Ruling> => {
       const ruling = this.#insist(gathered, key, unchanged);
@@ -105,7 +109,7 @@ export class Proposals {
 
   async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
     const writer = this.#writer;
-    const chance = new Chance(writer.around.random);
+    const chance = new Chance(writer.context.random);
     let saidAt: Instant | undefined;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       while (writer.busy !== undefined) await writer.busy;
@@ -147,22 +151,22 @@ export class Proposals {
   }
 
   #present(given: ProposalInput['writ']): WritChain {
-    const { parts, around } = this.#writer;
+    const { parts, context } = this.#writer;
     const writ = parts.writs.present(given);
     // An intent under a writ that leads to no anchor comes from nobody, and leaves no entry (decisions §1.3).
-    verified(around.verifier, writ, parts.writs.delegated);
+    verified(context.verifier, writ, parts.writs.delegated);
     return writ;
   }
 
   /** What became of the proposal with that key. @throws RuntimeError `idempotency_conflict` */
   async #ruledBefore({ keyHash, proposalId, acting }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
-    const { id, parts, around } = this.#writer;
+    const { id, parts, context } = this.#writer;
     const seq = parts.ruled.seqOf(keyHash as Hash);
     if (seq === undefined) return undefined;
     // What rules on it may be on its way to the disk yet, or lost on it.
     await this.#writer.settled();
     if (this.#writer.stale) return undefined;
-    const [row] = await around.store.entries(id, { from: seq, limit: 1 });
+    const [row] = await context.store.entries(id, { from: seq, limit: 1 });
     const keyed = row === undefined ? undefined : keyedProposal(row);
     // Another entry there: memory is behind, which the append will tell.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
@@ -184,7 +188,7 @@ export class Proposals {
       }
       await writer.settled();
       if (writer.stale) continue;
-      const [row] = await writer.around.store.entries(writer.id, { from: seq, limit: 1 });
+      const [row] = await writer.context.store.entries(writer.id, { from: seq, limit: 1 });
       if (row !== undefined && keyedProposal(row)?.keyHash === keyHash) return rulingOf(row);
       if (!(await writer.isBehind())) return undefined;
     }
@@ -199,7 +203,7 @@ export class Proposals {
 
   #rule(
     gathered: Gathered,
-    { builtIn = false, losing = [], unchanged, saidAt, chance = new Chance(this.#writer.around.random) }: HowRuled,
+    { builtIn = false, losing = [], unchanged, saidAt, chance = new Chance(this.#writer.context.random) }: HowRuled,
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
     const { chain, domain, world, writs, ruled: keyed } = writer.parts;
@@ -222,7 +226,7 @@ export class Proposals {
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
-    const kept = new Kept(writer.around.saltsOf(chance.from(chain.head)), [...gathered.blobs, ...unstored]);
+    const kept = new Kept(writer.context.saltsOf(chance.from(chain.head)), [...gathered.blobs, ...unstored]);
     const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
     const waits = judged.verdict === 'escalated' && acting?.parked !== undefined ? acting.parked() : acting;
     const ruled = waits === undefined || waits === acting ? gathered : { ...gathered, acting: waits };
@@ -268,11 +272,11 @@ export class Proposals {
     losing: readonly LosingPartition[],
   ): { readonly judged: Judgement; readonly believed?: Believed } {
     if (judged.verdict !== 'approved') return { judged };
-    const { id, around } = this.#writer;
+    const { id, context } = this.#writer;
     if (losing.length > 0)
       return {
         judged,
-        believed: requireBeliefs(around.beliefs).forgetting(losing, when.at, {
+        believed: requireBeliefs(this.#beliefs).forgetting(losing, when.at, {
           trajectoryId: id,
           life: this.#writer.life,
         }),
@@ -282,7 +286,7 @@ export class Proposals {
     let planned: ReturnType<Beliefs['plan']>;
     try {
       const predicates = domain.memory?.predicates ?? {};
-      planned = requireBeliefs(around.beliefs).plan({
+      planned = requireBeliefs(this.#beliefs).plan({
         call: gathered,
         life: this.#writer.life,
         compiled: judged.compiled,
@@ -322,7 +326,7 @@ export class Proposals {
         commitPayload(place, lastCommit, gathered, id, judged, domain, kept, believed?.changes),
       );
     }
-    const { approvalMs } = writer.around;
+    const { approvalMs } = writer.context;
     const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
     return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }

@@ -19,9 +19,9 @@ import type {
   VectorItem,
 } from '#ledger';
 import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, loggedErasedBy, REVOKE_ACTION } from '#ledger';
-import type { AskedFor } from '../memory/index.ts';
 import type { Gathered } from './intent.ts';
 import type { Kept } from './payload-blobs.ts';
+import type { AskedFor } from './questions.ts';
 import { costOf } from './tool-authority.ts';
 
 /** What adjudicates; recorded so that a replay knows which rules made an entry. */

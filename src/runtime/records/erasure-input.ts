@@ -1,7 +1,7 @@
 import type { Writ } from '#authority';
 import type { Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
-import type { BelievedPlace } from '../memory/index.ts';
+import type { BelievedPlace } from './believed-place.ts';
 import type { Ruling } from './ruling.ts';
 
 /**

@@ -12,7 +12,7 @@ import {
   readRow,
 } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import type { GivenAnswer } from '../memory/index.ts';
+import type { GivenAnswer } from './questions.ts';
 
 /** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
 export type Ruling =

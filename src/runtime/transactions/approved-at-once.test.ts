@@ -3,7 +3,7 @@ import { seededRandom } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
 import { asking } from '../../../tests/support/effects-ledger.ts';
 import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stage.ts';
-import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { withPostgres } from '../../../tests/support/postgres/with-postgres.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // Two processes approve what waits with an effect: one does, and the other is told so, whatever its store looks at first.

@@ -5,7 +5,10 @@ import { MemoryStore } from '#stores';
 import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { doctor, pendingOf, severalOf } from '../../../tests/support/several.ts';
-import type { AssizeOptions, OpenPending, PendingNotice, ResolvedNotice, RuntimeError } from '../index.ts';
+import type { OpenPending } from '../approve/list-pending.ts';
+import type { RuntimeError } from '../errors.ts';
+import type { AssizeOptions } from '../options.ts';
+import type { PendingNotice, ResolvedNotice } from './notifications.ts';
 
 const worker = writFor('agent');
 const careful = writFor('careful', { require_approval: ['pay'] });

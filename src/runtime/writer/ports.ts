@@ -1,67 +1,68 @@
-import type { Policy, WritVerifier } from '#authority';
+import type { Policy, Reservation, WritVerifier } from '#authority';
 import type { Domain, World } from '#kernel';
-import type { Chain, DomainRef, EntrySigner, LedgerStore, Replayer } from '#ledger';
-import type { Embedder } from '#memory';
+import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionName, Replayer } from '#ledger';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
-import type { Beliefs } from '../memory/index.ts';
 import type { Salting } from '../records/payload-blobs.ts';
-import type { Trajectory } from '../trajectory.ts';
-import type { Effects } from '../transactions/engine/engines.ts';
 import type { FoldedTrajectory } from './fold.ts';
 import type { Notices } from './notifications.ts';
 import type { RuledProposals } from './request-index.ts';
 
-/** What an open trajectory is made of. */
+/** The parts that an open trajectory has in memory. */
 export interface TrajectoryParts {
   readonly domain: Domain;
   readonly chain: Chain;
   readonly world: World;
   readonly writs: Writs;
-  /** Where proposals were ruled on, and delegations concluded. */
+  /** The positions of rulings and concluded delegations. */
   readonly ruled: RuledProposals;
-  /** What all this is a copy of, and is read on from; none as long as no other writer was met. */
+  /** The fold that the parts were copied from; a reload continues it. Undefined until another writer was met. */
   readonly base: Base | undefined;
 }
 
-/** What was read, to go on from; and how many erasures there were then, as far as anybody can tell. */
+/** A fold that a reload can continue, with the number of erasures when it was read. */
 export interface Base extends FoldedTrajectory {
   readonly erasures: number | undefined;
 }
 
-/** What the trajectories of one runtime share. */
-export interface Surroundings {
+/** The services that the writers of one runtime share. */
+export interface WriterContext {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly verifier: WritVerifier;
   readonly policy: Policy | undefined;
   readonly signer: EntrySigner | undefined;
-  /** How long a pending approval stays open, in milliseconds; undefined: for ever. */
+  /** How long a pending approval stays open, in milliseconds; undefined: without a limit. */
   readonly approvalMs: number | undefined;
   readonly replayer: Replayer;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
-  /** The name that was given, or a new one. @throws RuntimeError `bad_name` */
+  readonly pause: Pause;
+  readonly notices: Notices;
+  /** The cached facts of memory; undefined where the store keeps no facts. */
+  readonly beliefs: FactCache | undefined;
+  /** Checks a trajectory's name, or makes one. @throws RuntimeError `bad_name` */
   nameFor(given: string | undefined): string;
   /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
   domainOf(ref: DomainRef): Domain;
-  readonly pause: Pause;
-  readonly notices: Notices;
-  /** What tools are at work; undefined where there are none. */
-  readonly effects: Effects | undefined;
-  /** What is believed; undefined where the store keeps no facts. */
-  readonly beliefs: Beliefs | undefined;
-  /** Who makes vectors of what is believed, if anybody. */
-  readonly embedder: Embedder | undefined;
-  /** Reads a trajectory again: what is new of it where the last reading was kept. */
+  /** Budget reserved for compensations in this process. `committing`: the epoch of the transaction that asks. */
+  reservedFor(trajectoryId: string, committing?: number): readonly Reservation[];
+  /** Reads a trajectory again: only its new entries where the last fold was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
-  open(trajectoryId: string): Promise<Trajectory>;
-  /** Values were erased in this trajectory: whatever has them in memory beside it has to forget them. */
+  /** Evicts cached values of a trajectory after an erasure. */
   erased(trajectoryId: string): Promise<void>;
 }
 
-/** And what one trajectory has of its own. */
-export interface WriterSurroundings extends Surroundings {
-  /** For what is kept by the next entry, drawn by that chance. */
+/** The cached facts, as far as an append changes them. */
+export interface FactCache {
+  /** The store answered a batch with these fact writes. */
+  settled(facts: readonly FactWrite[], committed: boolean): void;
+  /** The store refused a question about these partitions: the cache reads them again. */
+  unasked(partitions: readonly PartitionName[]): void;
+}
+
+/** The context of one trajectory's writer. */
+export interface TrajectoryWriterContext extends WriterContext {
+  /** Salts for the blobs of the next entry. */
   saltsOf(random: Random): Salting;
 }

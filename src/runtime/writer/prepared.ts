@@ -1,6 +1,6 @@
 import type { BlobRow, EffectWrite, EntryRow, FactWrite, Hash } from '#ledger';
-import type { Asked } from '../memory/index.ts';
 import type { Erasing } from '../records/entry-payloads.ts';
+import type { Asked } from '../records/questions.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { News } from './subscriptions.ts';
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { allEntries, deskOf, FaultyStore } from '../../../tests/support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import type { ProposalInput, Trajectory } from '../index.ts';
+import type { ProposalInput } from '../records/intent.ts';
+import type { Trajectory } from '../trajectory.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();

@@ -10,7 +10,7 @@ import type { Place } from '../records/entry-payloads.ts';
 import { inOnePiece } from '../records/entry-size.ts';
 import { rulingFrom } from '../records/ruling.ts';
 import { Company } from './contention.ts';
-import type { TrajectoryParts, WriterSurroundings } from './ports.ts';
+import type { TrajectoryParts, TrajectoryWriterContext } from './ports.ts';
 import { type Prepared, type Recorded, TRIES_MAX } from './prepared.ts';
 import { AcceptedLog } from './recent-commits.ts';
 import { writtenAfterAll } from './resolve-unknown-commit.ts';
@@ -31,7 +31,7 @@ const CLOCK_BEHIND_MS_MAX = 300_000;
  */
 export class Writer {
   readonly id: string;
-  readonly around: WriterSurroundings;
+  readonly context: TrajectoryWriterContext;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
   /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
@@ -49,18 +49,18 @@ export class Writer {
   /** Woken when something that waited may have been decided: here, or by others of whom was read. */
   readonly decided: Wakers = new Wakers();
 
-  constructor(id: string, parts: TrajectoryParts, around: WriterSurroundings) {
+  constructor(id: string, parts: TrajectoryParts, context: TrajectoryWriterContext) {
     this.id = id;
     this.parts = parts;
-    this.around = around;
-    this.#company = new Company(around.store, id, around.pause);
+    this.context = context;
+    this.#company = new Company(context.store, id, context.pause);
   }
 
   // ── from here to the append nothing awaits ──
 
   /** max(clock, head's time) (decisions §1.4). @throws RuntimeError `clock_behind` */
   now(): Instant {
-    return timeOn(this.parts.chain, this.around.clock);
+    return timeOn(this.parts.chain, this.context.clock);
   }
 
   place(at: Instant): Place {
@@ -83,7 +83,7 @@ export class Writer {
 
   /** @throws CanonError for a payload that is too large */
   make(payload: Payload): EntryRow {
-    return inOnePiece('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.around.signer));
+    return inOnePiece('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
   }
 
   /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
@@ -103,14 +103,14 @@ export class Writer {
     at: Instant,
     { approving = false, committing }: { readonly approving?: boolean; readonly committing?: number | undefined } = {},
   ): Authority {
-    const { verifier, policy } = this.around;
+    const { verifier, policy } = this.context;
     const use = { writ, principal, trajectoryId: this.id, at, approving };
     return authorityFor(use, this.parts.writs, verifier, policy, this.reserved(committing));
   }
 
   /** What of budgets is kept for undoing effects that are at work in this process. */
   reserved(committing?: number): readonly Reservation[] {
-    return this.around.effects?.reserved.of(this.id, committing) ?? [];
+    return this.context.reservedFor(this.id, committing);
   }
 
   /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */
@@ -137,12 +137,12 @@ export class Writer {
         ...(facts && { facts }),
         ...(asked && { repeats: asked.repeats }),
       };
-      const sent = this.around.store.commit(batch);
+      const sent = this.context.store.commit(batch);
       this.#sent = sent;
       result = await sent;
     } catch (error) {
       // Nothing was queued; what is in memory is ahead of the disk.
-      this.around.beliefs?.settled(facts ?? [], false);
+      this.context.beliefs?.settled(facts ?? [], false);
       this.#discard(life);
       await this.reread();
       throw error;
@@ -150,11 +150,11 @@ export class Writer {
       this.#company.answered();
     }
     // Who has read a partition while something of it was erased has read what is gone now.
-    this.around.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
-    if (result.status === 'outdated' && asked !== undefined) this.around.beliefs?.unasked(asked.partitions);
+    this.context.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
+    if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.unasked(asked.partitions);
     if (result.status === 'committed') {
       this.#company.won();
-      if (erasing !== undefined) await this.around.erased(this.id);
+      if (erasing !== undefined) await this.context.erased(this.id);
       this.#isDurable(prepared);
       return answer;
     }
@@ -170,7 +170,7 @@ export class Writer {
   /** Tells everybody whom it concerns. */
   #isDurable({ rows: [row], news, resolves }: Prepared<unknown>): void {
     this.subscriptions.publish(news);
-    this.around.notices.tell(row, resolves);
+    this.context.notices.tell(row, resolves);
     if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();
   }
 
@@ -181,7 +181,7 @@ export class Writer {
 
   /** An entry of the store. Only where it isn't there yet is the store waited for: a commit that is held up holds up no older entry. */
   async durable(entryId: Hash): Promise<EntryRow | undefined> {
-    const { store } = this.around;
+    const { store } = this.context;
     const row = await store.resolve(entryId);
     if (row !== undefined) return row;
     await this.settled();
@@ -222,12 +222,12 @@ export class Writer {
     const [{ id, seq }] = prepared.rows;
     const says = `The store could not tell whether entry ${id} was committed; open it anew and look the id up. What it says: ${reasonOf(cause)}.`;
     try {
-      await writtenAfterAll(this.around.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
+      await writtenAfterAll(this.context.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
     } catch (error) {
       await this.reread();
       throw error;
     }
-    if (prepared.erasing !== undefined) await this.around.erased(this.id);
+    if (prepared.erasing !== undefined) await this.context.erased(this.id);
     this.#isDurable(prepared);
     return prepared.answer;
   }
@@ -249,7 +249,7 @@ export class Writer {
 
   /** As `isBehind`, for an answer that rests on no entry: what is on its way to the disk is not waited for. */
   async isOvertaken(): Promise<boolean> {
-    const there = await this.around.store.head(this.id);
+    const there = await this.context.store.head(this.id);
     const { head, seq } = this.parts.chain;
     const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
     if (behind) this.#discard(this.#life);
@@ -300,7 +300,7 @@ export class Writer {
     // Reading on changes it: where that fails, for whatever reason, it is half of one thing and half of another.
     this.parts = { ...this.parts, base: undefined };
     await this.#company.letIn();
-    const parts = await this.around.reload(this.id, base);
+    const parts = await this.context.reload(this.id, base);
     this.#company.read(parts.chain.seq > chain.seq);
     return parts;
   }

@@ -1,14 +1,7 @@
 import { isAssizeError, requireForm } from '#base';
 import { StoreError } from '../errors.ts';
 import { POSTGRES_OPTIONS } from '../option-names.ts';
-import {
-  checkChoices,
-  checkScrubbing,
-  type Durability,
-  type OpenMode,
-  type Scrubbing,
-  TURN_WAIT_MS,
-} from '../options.ts';
+import { checkChoices, checkScrubbing, TURN_WAIT_MS } from '../options.ts';
 import { badUrl, readUrl } from './connection/connection-url.ts';
 import { loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';

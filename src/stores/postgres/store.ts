@@ -6,19 +6,15 @@ import type { Followable, News } from '../follow.ts';
 import { checkMoment, checkSharing, checkText } from '../input.ts';
 import { factReads } from '../moment.ts';
 import { checkAhead } from '../parallel-reader.ts';
-import type { Readers } from './connection/readers.ts';
-import type { Session } from './connection/session.ts';
 import type { Connections } from './connections.ts';
 import { prepareJoin } from './effects/members.ts';
-import { prepareRaise, type Tenures } from './effects/tenure.ts';
+import { prepareRaise } from './effects/tenure.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { Following } from './ledger/follow.ts';
 import { prepareFactAnswers, prepareReads } from './reads.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import { GroupCommit } from './writer/group-commit.ts';
-import { Scrubber, type ScrubberOptions } from './writer/scrub.ts';
-import type { Turns } from './writer/write-turns.ts';
-import type { Writer } from './writer/writer.ts';
+import { Scrubber } from './writer/scrub.ts';
 import { prepareWrites } from './writer/writes.ts';
 
 /**

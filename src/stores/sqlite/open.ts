@@ -4,15 +4,7 @@ import { isAssizeError, requireForm } from '#base';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
-import {
-  checkChoices,
-  checkVectorSearch,
-  checkWriter,
-  type Durability,
-  type OpenMode,
-  type VectorSearch,
-  type Writer,
-} from '../options.ts';
+import { checkChoices, checkVectorSearch, checkWriter, type Durability, type OpenMode } from '../options.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
 import { whenUnlocked } from './connection/retry.ts';

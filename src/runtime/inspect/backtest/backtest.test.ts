@@ -10,7 +10,8 @@ import { deskOf } from '../../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
 import { severalOf } from '../../../../tests/support/several.ts';
 import { ward } from '../../../../tests/support/ward.ts';
-import { type BacktestOptions, type BacktestReport, backtest, backtestStore, type Ruling } from '../../index.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import { type BacktestOptions, type BacktestReport, backtest, backtestStore } from './index.ts';
 
 const desk = deskOf('footprint');
 const worker = writFor('agent');

@@ -20,17 +20,12 @@ import { parseProofFile, type SignerKey, signCheckpoint, signerKey, verifierKey,
 import { openStore, type Store } from '#stores';
 import { WitnessFile, witnessServer } from '#witness';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger-rows.ts';
-import {
-  auditCheckpoints,
-  fileSink,
-  fsck,
-  httpWitness,
-  makeCheckpoint,
-  proveEntry,
-  readCheckpoint,
-  readCheckpointFile,
-  type Witness,
-} from './index.ts';
+import { auditCheckpoints } from './audit.ts';
+import { makeCheckpoint, readCheckpoint, type Witness } from './checkpoint.ts';
+import { fsck } from './fsck.ts';
+import { httpWitness } from './http-witness.ts';
+import { proveEntry } from './prove.ts';
+import { fileSink, readCheckpointFile } from './sinks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-checkpoint-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -12,7 +12,7 @@ import {
 } from '#ledger';
 import { type Checkpoint, Frontier, leafHash, type TreeNode } from '#merkle';
 import type { OracleStore } from '#oracle';
-import { checkMemory, type UnreadPartition } from '../../memory/index.ts';
+import { checkMemory, type UnreadPartition } from '../../memory/maintain/check.ts';
 import { snapshotFault } from '../../writer/snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { type Domain, type DomainSpec, defineDomain, escalate, pass, reject } from '#kernel';
 import { MemoryStore } from '#stores';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
-import { type DeepReplayOptions, type DeepReplayReport, deepReplay, type Ruling } from '../../index.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import { type DeepReplayOptions, type DeepReplayReport, deepReplay } from './index.ts';
 import type { DeepReplaySource } from './options.ts';
 
 const worker = writFor('agent');

@@ -16,7 +16,9 @@ import {
 } from '../../../../tests/support/ledger-rows.ts';
 import { deskOf, payloads } from '../../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
-import { deepReplay, deepReplayStore, type Ruling, type Trajectory } from '../../index.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import type { Trajectory } from '../../trajectory.ts';
+import { deepReplay, deepReplayStore } from './index.ts';
 
 const worker = writFor('agent');
 const desk = deskOf('footprint');

@@ -5,8 +5,9 @@ import type { Hash } from '#ledger';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 import { ward } from '../../../../tests/support/ward.ts';
-import type { Trajectory } from '../../index.ts';
-import { type DeepReplayReport, deepReplay } from './index.ts';
+import type { Trajectory } from '../../trajectory.ts';
+import { deepReplay } from './deep-replay.ts';
+import type { DeepReplayReport } from './report.ts';
 
 const writ = writFor('agent');
 const DOCTOR = { principal: 'dr-who', method: 'test' };

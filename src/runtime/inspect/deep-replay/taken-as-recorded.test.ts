@@ -7,7 +7,10 @@ import { type CommitPayload, entryRow, type RejectionPayload } from '#ledger';
 import { MemoryStore } from '#stores';
 import { deskOf, payloads } from '../../../../tests/support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
-import { type DeepReplayOptions, deepReplay, type ProposalInput, type Ruling, type Trajectory } from '../../index.ts';
+import type { ProposalInput } from '../../records/intent.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import type { Trajectory } from '../../trajectory.ts';
+import { type DeepReplayOptions, deepReplay } from './index.ts';
 
 const worker = writFor('agent');
 const desk = deskOf('footprint');

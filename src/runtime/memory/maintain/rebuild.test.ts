@@ -13,7 +13,9 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { clinic } from '../../../../tests/support/clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/stores.ts';
-import { checkMemory, fsck, type Memory, rebuildMemory, type Trajectory } from '../../index.ts';
+import { fsck } from '../../inspect/checkpoints/index.ts';
+import type { Trajectory } from '../../trajectory.ts';
+import { checkMemory, type Memory, rebuildMemory } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-rebuild-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -42,6 +42,7 @@ import {
 import type { Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { Kept } from '../../records/payload-blobs.ts';
+import type { Asked } from '../../records/questions.ts';
 import { type Level, type Line, Lines } from '../visible/visibility.ts';
 import { forgotten, type LosingPartition } from './close-erased.ts';
 import { isErasedRow } from './erased-row.ts';
@@ -63,15 +64,6 @@ export interface Believed {
 
 /** What is to be written is refused, or somebody has to choose first. */
 export type NotBelieved = { readonly refusal: AssizeError } | Asked;
-
-/** Questions for a person. */
-export interface Asked {
-  readonly questions: readonly Question[];
-  /** Texts of what is believed that they quote, by the blobs that these stand in: an entry has another copy of each. */
-  readonly repeats: readonly Hash[];
-  /** What they are about, to be read again where one of these was erased meanwhile. */
-  readonly partitions: readonly PartitionName[];
-}
 
 /** The proposal that says something. */
 export interface Sayer {

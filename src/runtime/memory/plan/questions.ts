@@ -1,41 +1,10 @@
-import type { Approved, Domain, Escalated, Rejected } from '#kernel';
+import type { Approved, Domain, Rejected } from '#kernel';
 import type { Hash, Instant, PendingPayload, Replayer } from '#ledger';
-import type { Period, Question } from '#memory';
+import type { Question } from '#memory';
 import { RuntimeError } from '../../errors.ts';
 import { readValue } from '../../records/pending-proposal.ts';
+import type { Asked, AskedFor, AskedQuestion } from '../../records/questions.ts';
 import type { Writer } from '../../writer/writer.ts';
-import type { Asked } from './plan-beliefs.ts';
-
-/** What a person has to choose between, as a pending approval has it. */
-export interface AskedQuestion {
-  /** What an answer names: a hash over the members. */
-  readonly request: string;
-  readonly space: string;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly members: readonly {
-    /** What an answer elects. */
-    readonly claim: string;
-    readonly object: string;
-    readonly confidence: number;
-    /** When it is said to be so. */
-    readonly valid: readonly Period[];
-  }[];
-}
-
-/** Who is believed, by the claim of a member. */
-export interface GivenAnswer {
-  readonly request: string;
-  readonly winner: string;
-}
-
-/** What waits for a person who chooses. Nothing is frozen meanwhile: what was believed stays so. */
-export interface AskedFor extends Escalated {
-  readonly questions: readonly AskedQuestion[];
-  /** When it was said, where that was before it was put up. */
-  readonly saidAt?: Instant | undefined;
-  readonly asked: Asked;
-}
 
 /**
  * What was approved, put up for somebody who chooses between what it says and what is believed; refused where the domain has nobody to
@@ -73,7 +42,7 @@ export async function readQuestions(writer: Writer, pendingId: Hash): Promise<re
     );
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
-  return (await readValue(pending, questions, writer.around.replayer)) as unknown as readonly AskedQuestion[];
+  return (await readValue(pending, questions, writer.context.replayer)) as unknown as readonly AskedQuestion[];
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   isHash,
   readRow,
 } from '#ledger';
+import type { Embedder } from '#memory';
 import {
   type AllenRelation,
   allenRelation,
@@ -25,7 +26,8 @@ import {
   type Witness,
   wordsOf,
 } from '#memory';
-import type { Surroundings } from '../../writer/ports.ts';
+import type { WriterContext } from '../../writer/ports.ts';
+import type { Beliefs } from '../plan/plan-beliefs.ts';
 import { requireBeliefs, rowOf } from '../plan/plan-beliefs.ts';
 import { INSTANT_MADE } from '../plan/validate.ts';
 import { seenFacts } from '../visible/facts.ts';
@@ -104,21 +106,24 @@ const TEXT_MAX = 10_000;
 type Pages = (query: FactQuery, most?: number) => AsyncGenerator<FactRow[]>;
 
 /** What a memory needs of a runtime. */
-export type MemorySurroundings = Pick<Surroundings, 'beliefs' | 'clock' | 'embedder' | 'store'>;
+export type MemoryContext = Pick<WriterContext, 'clock' | 'store'> & {
+  readonly beliefs: Beliefs | undefined;
+  readonly embedder: Embedder | undefined;
+};
 
 /** What is and was believed in one space, for reading: what is shared, or what a trajectory sees. */
 export class MemoryView {
   readonly space: string;
   readonly #trajectoryId: string | undefined;
-  readonly #around: MemorySurroundings;
+  readonly #context: MemoryContext;
 
   /** `trajectoryId`: whose memory it is, where that may be a branch. */
-  constructor(space: string, around: MemorySurroundings, trajectoryId?: string) {
+  constructor(space: string, context: MemoryContext, trajectoryId?: string) {
     requireForm(NAME, space, 'space');
     requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
     this.#trajectoryId = trajectoryId;
     this.space = space;
-    this.#around = around;
+    this.#context = context;
   }
 
   /**
@@ -137,7 +142,7 @@ export class MemoryView {
     requireForm(QUERY, query, 'query');
     const { subject, predicate, kind = 'current', relation, text, by, signal } = query;
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
-    const { valid = relation === undefined ? this.#around.clock.now() : 'any', system = 'now' } = query;
+    const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
     // Of nothing, because what is asked for may have no row that would be compared.
     if (relation !== undefined) selectByRelation([], relation.is, relation.to);
@@ -178,7 +183,7 @@ export class MemoryView {
    */
   async embed(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     requireForm(EMBED_OPTIONS, options, 'options');
-    const { beliefs, embedder } = this.#around;
+    const { beliefs, embedder } = this.#context;
     const { signal = new AbortController().signal } = options;
     return embedTexts(requireBeliefs(beliefs).store, requireEmbedder(embedder), this.space, signal);
   }
@@ -266,7 +271,7 @@ export class MemoryView {
     const { text, by = 'text', relation, limit, signal = new AbortController().signal } = query;
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
     requireAskable(text, by);
-    const { beliefs, embedder } = this.#around;
+    const { beliefs, embedder } = this.#context;
     const line = await this.#line();
     const [{ branch }] = line;
     const isWanted =
@@ -292,14 +297,14 @@ export class MemoryView {
   /** The commit that has written who lost is the approval by which a person chose. */
   async #decided({ entry_id, resolution_strategy_id }: FactRow): Promise<Contradiction['decided']> {
     if (resolution_strategy_id !== 'await') return undefined;
-    const row = await this.#around.store.resolve(entry_id);
+    const row = await this.#context.store.resolve(entry_id);
     if (row?.kind !== 'commit') return undefined;
     const { counselor } = readRow(row).payload as CommitPayload;
     return counselor && { entry: row.id, principal: counselor.principal, as: counselor.as };
   }
 
   async #entries(ids: Iterable<Hash>): Promise<ExplainingEntry[]> {
-    const rows = await Promise.all([...ids].map((id) => this.#around.store.resolve(id)));
+    const rows = await Promise.all([...ids].map((id) => this.#context.store.resolve(id)));
     const entries = rows
       .filter((row): row is EntryRow => row?.kind === 'commit')
       .map((row) => {
@@ -311,7 +316,7 @@ export class MemoryView {
 
   /** What was said here by then is in the store: an instant of the past is read the same when it is read again. */
   async #arrived(asked: Pick<FactQuery, 'space' | 'subject' | 'predicate'>, system: Instant): Promise<void> {
-    const underWay = requireBeliefs(this.#around.beliefs).arrived(asked, system);
+    const underWay = requireBeliefs(this.#context.beliefs).arrived(asked, system);
     if (underWay !== undefined) await underWay;
   }
 
@@ -325,7 +330,7 @@ export class MemoryView {
 
   /** All that is read sees one moment, where the store can do that. `most`: as in `seenFacts`, of all that is read. */
   async #read<T>(read: (pages: Pages) => Promise<T>, most?: number): Promise<T> {
-    const store: FactStore = requireBeliefs(this.#around.beliefs).store;
+    const store: FactStore = requireBeliefs(this.#context.beliefs).store;
     const line = await this.#line();
     const by = (facts: FactReads): Promise<T> =>
       read(async function* (query, most) {
@@ -336,7 +341,7 @@ export class MemoryView {
   }
 
   async #line(): Promise<Line> {
-    const { lines } = requireBeliefs(this.#around.beliefs);
+    const { lines } = requireBeliefs(this.#context.beliefs);
     return this.#trajectoryId === undefined ? SHARED : lines.of(this.#trajectoryId);
   }
 }

@@ -7,10 +7,10 @@ import { type Embedder, OPEN_END } from '#memory';
 import { openStore } from '#stores';
 import { clinic } from '../../../../tests/support/clinic.ts';
 import { writ } from '../../../../tests/support/clinic-memory.ts';
-import { withPostgres } from '../../../../tests/support/postgres/index.ts';
+import { withPostgres } from '../../../../tests/support/postgres/with-postgres.ts';
 import { runtimeOver } from '../../../../tests/support/runtime.ts';
 import { day } from '../../../testing/fact-rows.ts';
-import type { Memory, RecallQuery } from '../../index.ts';
+import type { Memory, RecallQuery } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-moment-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,8 +3,8 @@ import { isAssizeError, thrownOf } from '#base';
 import { type Claim, claimTexts, EffectError, isLeft, nameClaim, type TransactionState } from '#effects';
 import { type CommitPayload, readRow } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
-import type { Proposals } from '../../propose/propose.ts';
 import { badIntent, TRANSACTION_KEY } from '../../records/intent.ts';
+import type { Proposer } from '../../records/proposer.ts';
 import { randomHex } from '../../records/random-hex.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { Writer } from '../../writer/writer.ts';
@@ -39,9 +39,11 @@ export interface TransactionOutcome<T> {
 /** Transactions of tools on one trajectory: their state's part and their effects are one proposal (DESIGN §2, §9). */
 export class Transactions {
   readonly #writer: Writer;
-  readonly #proposals: Proposals;
+  readonly #proposals: Proposer;
+  readonly #engines: Effects | undefined;
 
-  constructor(writer: Writer, proposals: Proposals) {
+  constructor(writer: Writer, proposals: Proposer, effects: Effects | undefined) {
+    this.#engines = effects;
     this.#writer = writer;
     this.#proposals = proposals;
   }
@@ -50,7 +52,7 @@ export class Transactions {
     const effects = this.#effects();
     const { options, claims } = checkedOptions(given, body);
     const { retries = RETRIES } = options;
-    const { random } = this.#writer.around;
+    const { random } = this.#writer.context;
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
     let isCareful = false;
     const claimed = [...claims];
@@ -88,14 +90,14 @@ export class Transactions {
     if (afterMsOf(error.cause) > deadlineMs) throw error;
     const wished = wishedPauseMs(times, error.cause);
     const [from, to] = [Math.min(wished, deadlineMs), Math.min(2 * wished, deadlineMs)];
-    const { pause } = this.#writer.around;
+    const { pause } = this.#writer.context;
     const limit = new TimeLimit(deadlineMs, signal);
     // Who closes ends it, too; then nothing is begun anew.
     await effects.attend(limit, () => pause(from, to, limit.signal));
   }
 
   #effects(): Effects {
-    const { effects } = this.#writer.around;
+    const effects = this.#engines;
     if (effects !== undefined) return effects;
     throw new RuntimeError(
       'bad_option',

@@ -11,13 +11,10 @@ import {
   togetherBy,
   whyOf,
 } from '#effects';
-import type { BlobRef, Hash } from '#ledger';
-import type { Pause, Random } from '#oracle';
+import type { BlobRef } from '#ledger';
 import { Kept, saltsAt } from '../../records/payload-blobs.ts';
-import type { Coordination } from '../coordination/coordination.ts';
 import { keepable, keptOf, LONG, longer, notKept } from '../limits/answer-size.ts';
 import { afterMsOf, wishedPauseMs } from '../limits/backoff.ts';
-import type { InFlight } from '../limits/in-flight.ts';
 import { Patience } from '../limits/patience.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
 import { readSalted } from '../settle/quarantine.ts';

@@ -58,7 +58,7 @@ export class OpenBook implements Book {
         const { writs } = writer.parts;
         if (costs !== undefined && writs.get(costs.writId) === undefined) {
           // Of a transaction under a writ that no entry has brought here, whose intents did.
-          writs.admit(await loadWrit(costs.writId, writs, (hash) => writer.around.store.blob(hash)));
+          writs.admit(await loadWrit(costs.writId, writs, (hash) => writer.context.store.blob(hash)));
           continue;
         }
         const row = writer.append(payload);

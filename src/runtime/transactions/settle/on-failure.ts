@@ -3,9 +3,9 @@ import { CanonError } from '#canon';
 import { type Domain, failureIntent } from '#kernel';
 import { type CommitPayload, type Hash, LedgerFault, readRow } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
-import type { Proposals } from '../../propose/propose.ts';
 import { badIntent, FAILURE_KEY, type ProposalInput } from '../../records/intent.ts';
 import { readValue } from '../../records/pending-proposal.ts';
+import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { Writer } from '../../writer/writer.ts';
 
@@ -63,7 +63,7 @@ const DECIDED: ReadonlySet<string> = new Set(['counselor_rejected', 'expired']);
  */
 export async function answerFailure(
   writer: Writer,
-  proposals: Proposals,
+  proposals: Proposer,
   failure: Failure,
 ): Promise<FailureAnswer | undefined> {
   let ruling: Ruling;
@@ -86,7 +86,7 @@ export async function answerFailure(
  * proposed, as an `onFailure` that throws, has left no ruling, and whatever was before that or came after it may have.
  */
 export async function failureBefore(
-  proposals: Proposals,
+  proposals: Proposer,
   commit: Hash,
   refusals: number,
   principal: string,
@@ -102,7 +102,7 @@ export async function failureBefore(
 async function proposalFor(writer: Writer, failure: Failure): Promise<ProposalInput> {
   const { commit, principal, writId, refusals, effects } = failure;
   const { action, delta, ...place } = await committed(writer, commit);
-  const args = await readValue(place, action.args, writer.around.replayer);
+  const args = await readValue(place, action.args, writer.context.replayer);
   const intent = failureIntent(writer.parts.domain.actions[action.name], args, action.role.params);
   if ('fault' in intent) throw badIntent(intent.fault);
   const named = new Set(delta.effects.map(({ id }) => id));
@@ -117,7 +117,7 @@ async function proposalFor(writer: Writer, failure: Failure): Promise<ProposalIn
 }
 
 async function committed(writer: Writer, commit: Hash): Promise<CommitPayload> {
-  const row = await writer.around.store.resolve(commit);
+  const row = await writer.context.store.resolve(commit);
   if (row === undefined)
     throw new RuntimeError('not_found', `There is no entry ${commit}, of which effects have failed.`);
   return readRow(row).payload as CommitPayload;

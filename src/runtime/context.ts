@@ -1,0 +1,13 @@
+import type { Embedder } from '#memory';
+import type { Beliefs } from './memory/plan/plan-beliefs.ts';
+import type { Effects } from './transactions/engine/engines.ts';
+import type { WriterContext } from './writer/ports.ts';
+
+/** The services that the trajectories of one runtime share. */
+export interface TrajectoryContext extends WriterContext {
+  /** Memory; undefined where the store keeps no facts. */
+  readonly beliefs: Beliefs | undefined;
+  /** The tool transactions; undefined where the runtime has no tools. */
+  readonly effects: Effects | undefined;
+  readonly embedder: Embedder | undefined;
+}

@@ -1,0 +1,17 @@
+import type { EntryRow, Hash } from '#ledger';
+import type { Conclusion } from './terms.ts';
+
+/** An open child trajectory, as far as its parent acts on it. */
+export interface ChildTrajectory {
+  /** Records the final answer of the child. */
+  answer(conclusion: Conclusion): Promise<EntryRow>;
+  /** Records a revocation of the parent in the child. */
+  takeOverRevocation(entryId: Hash): Promise<unknown>;
+}
+
+/** The children of a trajectory, and the effects that have to be recorded before a child answers. */
+export interface Children {
+  open(trajectoryId: string): Promise<ChildTrajectory>;
+  /** Resolves when the ledger has the outcome of every effect that has ended. */
+  effectsSettled(): Promise<void>;
+}
