@@ -2,7 +2,7 @@ import type { EffectKeyRow, EffectRecordRow, EffectTransactionRow, EffectWrite, 
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 import { bytea } from './row.ts';
 
-/** What the server said of effects, because it was not what a group took it for (`migrations/0006-members.ts`). */
+/** The `effects` field of what `append_effects` refused: the stored state that a group assumed wrongly. */
 export interface EffectNews {
   /** Under which something may be written. */
   readonly fences: readonly number[] | null;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { notScrubbedError } from './errors.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { APPLICATION_ID } from './migrations/0001-ledger.ts';
+import { APPLICATION_ID } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** What an erasure takes something out of, and what was made of that. No other table ever had it. */

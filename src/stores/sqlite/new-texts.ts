@@ -3,7 +3,7 @@ import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
 import { erasedText, isErasedText } from '../facts.ts';
 import { OBJECT, ROWS } from './fact-rows.ts';
-import { isText } from './migrations/0017-texts-by-partition.ts';
+import { isText } from './fact-texts.ts';
 
 /** A text that facts are found by, before it is indexed. */
 export interface NewText {

@@ -13,9 +13,10 @@ import {
   type VectorSearch,
   type Writer,
 } from '../options.ts';
+import { checkVersion } from '../schema-version.ts';
 import type { Indexes } from './commit.ts';
 import { prepareToWrite, SETTINGS, using } from './connect.ts';
-import { isFolderClosed, isNotADatabase, newerSchemaError, storeError } from './errors.ts';
+import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
 import { HashIndex } from './hash-index.ts';
 import { whenUnlocked } from './retry.ts';
@@ -128,14 +129,7 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
   if (mark.applicationId !== APPLICATION_ID) {
     throw notOurs(path, `it is another program's SQLite database (application_id ${mark.applicationId})`);
   }
-  if (mark.version > SCHEMA_VERSION) throw newerSchemaError(path, mark.version, SCHEMA_VERSION);
-  if (mark.version < SCHEMA_VERSION && mode === 'readonly') {
-    throw new StoreError(
-      'store_older_schema',
-      `${path} has schema ${mark.version} and this version of Assize reads ${SCHEMA_VERSION}; open it once for writing, which migrates it.`,
-      { evidence: { path, schema: mark.version, supported: SCHEMA_VERSION } },
-    );
-  }
+  checkVersion(path, mark.version, SCHEMA_VERSION, mode);
 }
 
 interface Connecting {

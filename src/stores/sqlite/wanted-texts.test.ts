@@ -8,8 +8,7 @@ import { FactModel, generatedBatches, SPACES } from '../../testing/fact-model.ts
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { putTo } from '../../testing/laws/fact-model.ts';
 import { batchOf } from '../../testing/store-rows.ts';
-import { OBJECT, ROWS } from './fact-rows.ts';
-import { LONG_OBJECT } from './migrations/0013-long-objects.ts';
+import { LONG_OBJECT, OBJECT, ROWS } from './fact-rows.ts';
 import { openSqlite } from './open.ts';
 import { TEXT_NAME } from './text-writer.ts';
 import { textsWithoutVector } from './wanted-texts.ts';
