@@ -161,7 +161,7 @@ withPostgres('opening', (postgres) => {
 
     test('runs the migrations that a store lacks, once', async () => {
       const url = await newStore();
-      const more = [...MIGRATIONS, 'CREATE TABLE more (n int); INSERT INTO more VALUES (1)'];
+      const more = [...MIGRATIONS, 'CREATE TABLE more (n int); INSERT INTO more VALUES (1);'];
       await Promise.all(Array.from({ length: 4 }, () => migratedBy(url, more)));
       const schema = postgres.schemaOf(url);
       expect(await postgres.query(`SELECT * FROM "${schema}".more`)).toEqual([{ n: 1 }]);
@@ -175,7 +175,7 @@ withPostgres('opening', (postgres) => {
     test('a migration that fails leaves the store unchanged', async () => {
       const url = await newStore();
       const before = await snapshot(url);
-      const more = [...MIGRATIONS, 'CREATE TABLE more (n int); SELECT 1 / 0'];
+      const more = [...MIGRATIONS, 'CREATE TABLE more (n int); SELECT 1 / 0;'];
       await expect(migratedBy(url, more)).rejects.toMatchObject({ code: '22012' });
       expect(await snapshot(url)).toEqual(before);
     });

@@ -34,7 +34,7 @@ export async function readMark(session: Session, schema: string): Promise<Mark> 
 }
 
 /** Throws unless a store of that mark can be used in that mode, after a migration where it needs one. */
-export function checkMark(mark: Mark, path: string, mode: OpenMode): void {
+export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: number = SCHEMA_VERSION): void {
   if (mark.is === 'foreign') {
     throw new StoreError(
       'store_not_ours',
@@ -50,7 +50,7 @@ export function checkMark(mark: Mark, path: string, mode: OpenMode): void {
       { evidence: { path } },
     );
   }
-  checkVersion(path, mark.version, SCHEMA_VERSION, mode);
+  checkVersion(path, mark.version, supported, mode);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function migrate(
     await session.run({ text: 'SELECT pg_advisory_xact_lock($1, hashtext($2))' }, [APPLICATION_ID, schema]);
     // Again, now that no one else migrates: another program may have, while this one waited for the lock.
     const mark = await readMark(session, schema);
-    checkMark(mark, path, mode);
+    checkMark(mark, path, mode, versionAfter(migrations.length));
     await session.run({ text: statements(mark, schema, migrations).join('\n') });
     await session.run({ text: 'COMMIT' });
   } catch (error) {
