@@ -4,7 +4,6 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { FactWrite, PartitionName } from '#ledger';
 import { OPEN_END } from '#memory';
-import { olderPostgres, olderSqlite } from '../../tests/support/older-store.ts';
 import { type TestPostgres, untilOneWaits, withPostgres } from '../../tests/support/postgres/index.ts';
 import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../../tests/support/stores.ts';
 import { FactModel, generatedBatches } from '../testing/fact-model.ts';
@@ -32,9 +31,6 @@ interface Kind {
   readonly update: (id: string, row: Raw) => readonly string[];
   /** In one transaction; the error, where it is refused, and then nothing is written. */
   readonly write: (place: Place, statements: readonly string[]) => Promise<string | undefined>;
-  /** A store of the version before the database saw to it, with these rows. */
-  readonly older: (from: Place, to: Place) => Promise<void> | void;
-  readonly unguarded: readonly string[];
   readonly runs: number;
 }
 
@@ -66,7 +62,7 @@ interface Standing {
 
 const counts = ({ single, audit, open }: Raw): boolean => single && !audit && open;
 
-function apartTests({ place, insert, update, write, older, unguarded, runs }: Kind): void {
+function apartTests({ place, insert, update, write, runs }: Kind): void {
   const saying = (store: Store, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
 
   test('of what is written beside any history that overlaps is refused, and nothing else is', async () => {
@@ -147,39 +143,6 @@ function apartTests({ place, insert, update, write, older, unguarded, runs }: Ki
     expect(await write(there, [`UPDATE fact_partition SET version = 3, latest = ${quoted(day(21))}`])).toBeUndefined();
     expect(await store.partition(ALICE)).toMatchObject({ version: 3, latest: day(21) });
   });
-
-  test('a store of an older version in which they overlap is refused by name and left as it was; others are not', async () => {
-    const [today, unlawful, lawful] = [place(), place(), place()];
-    const store = await today.open();
-    const several = { cardinality: 'multi-valued' } as const;
-    await saying(
-      store,
-      changeOf(ALICE, 1, 10, [
-        { fact_id: 'a', valid_to: day(5) },
-        { fact_id: 'b', valid_from: day(5) },
-      ]),
-      changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [
-        { fact_id: 'c', ...several },
-        { fact_id: 'd', ...several },
-      ]),
-    );
-    await store.close();
-    await older(today, lawful);
-    const raw: Raw = { from: 3, days: 9, single: true, audit: false, open: true };
-    expect(await write(today, [...unguarded, ...insert('raw', ALICE, raw)])).toBeUndefined();
-    await older(today, unlawful);
-    for (let n = 0; n < 2; n += 1)
-      await expect(unlawful.open({ mode: 'existing' })).rejects.toMatchObject({
-        code: 'store_corrupt',
-        message: expect.stringMatching(
-          /the facts of \["clinic", ?"alice", ?"medication"\] overlap.*assize memory rebuild/,
-        ),
-        evidence: { partitions: [expect.stringContaining('alice')] },
-      });
-    const opened = await lawful.open({ mode: 'existing' });
-    expect(await opened.selfCheck!()).toEqual([]);
-    expect(await write(lawful, insert('raw', ALICE, raw))).toContain('overlap, where there is one value');
-  });
 }
 
 const COLUMNS = `key, audit, valid_from, valid_to, fact_id, system_start, content, content_bytes, confidence, seq, asserted_seq,
@@ -222,8 +185,6 @@ describe('SQLite', () => {
         db.close();
       }
     },
-    older: (from, to) => olderSqlite(path(from), path(to), 17),
-    unguarded: ['DROP TRIGGER fact_time_apart'],
     runs: 12,
   });
 
@@ -279,8 +240,6 @@ withPostgres('PostgreSQL', (postgres: TestPostgres) => {
         () => undefined,
         (error: unknown) => String(error),
       ),
-    older: (from, to) => olderPostgres(postgres, from.url, to.url, 18),
-    unguarded: ['SET LOCAL session_replication_role = replica'],
     runs: 3,
   });
 

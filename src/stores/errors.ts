@@ -4,7 +4,9 @@ import { AssizeError } from '#base';
  * - `store_unknown`: no store goes by that URL.
  * - `store_not_found`: the file, or the folder it should be in, is not there; the database or its schema.
  * - `store_not_ours`: something is there that is not an Assize store; it was left as it was.
- * - `store_newer_schema`: a newer version of Assize wrote it, or has migrated it since it was opened; nothing was written then. `store_older_schema`: it needs a migration that a reader can't do.
+ * - `store_newer_schema`: a newer version of Assize created the store, or has migrated it since it was opened; nothing was written then.
+ * - `store_older_schema`: the store needs a migration, which a reader cannot run; or a development version of Assize created
+ *   the store, and no migration reads its schema.
  * - `store_readonly`: the file, its folder or the way it was opened does not allow writing.
  * - `store_locked`: someone else held the file, or a row, for too long; nothing was written; retryable.
  * - `store_unreachable`: no connection to the server, or it was lost. Of a call that it fails nothing was written; as the cause

@@ -192,15 +192,6 @@ export function incompleteError(path: string): StoreError {
   );
 }
 
-/** What opening an older store throws in which facts overlap that may not. `partitions`: their names, as JSON. */
-export function overlappingError(path: string, partitions: readonly string[]): StoreError {
-  return new StoreError(
-    'store_corrupt',
-    `In ${path} the facts of ${partitions.join(', ')} overlap, where there is one value at a time; nothing was changed. Make them anew with the version of Assize that wrote them (assize memory rebuild), and open it again.`,
-    { evidence: { path, partitions } },
-  );
-}
-
 /** What a page of changes throws that does not go on from the one before. */
 export function brokenOrder({ partition, version }: FactWrite): StoreError {
   return new StoreError(

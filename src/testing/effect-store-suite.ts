@@ -5,9 +5,7 @@ import { effectRefusalLaws } from './laws/effect-refusals.ts';
 import { effectLaws } from './laws/effects.ts';
 import { tenureLaws } from './laws/tenures.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';
-
-/** Effects are written beside the entries that they go with. */
-export type EffectLedger = LedgerStore & EffectStore;
+import type { EffectLedger } from './suite-types.ts';
 
 export type EffectStoreSuite = StoreSuite<EffectLedger>;
 

@@ -9,9 +9,7 @@ import { factTextLaws } from './laws/fact-texts.ts';
 import { factVectorLaws } from './laws/fact-vectors.ts';
 import { factLaws } from './laws/facts.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';
-
-/** Facts are written beside the entries that they come from. */
-export type FactLedger = LedgerStore & FactStore;
+import type { FactLedger } from './suite-types.ts';
 
 export type FactStoreSuite = StoreSuite<FactLedger>;
 

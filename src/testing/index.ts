@@ -26,8 +26,8 @@
 export { checkDomain } from './check-domain/check-domain.ts';
 export type { CheckDomainOptions } from './check-domain/options.ts';
 export type { Counterexample, DomainProblem, DomainReport, ProblemKind } from './check-domain/report.ts';
-export { type EffectLedger, type EffectStoreSuite, effectStoreSuite } from './effect-store-suite.ts';
-export { type FactLedger, type FactStoreSuite, factStoreSuite } from './fact-store-suite.ts';
+export { type EffectStoreSuite, effectStoreSuite } from './effect-store-suite.ts';
+export { type FactStoreSuite, factStoreSuite } from './fact-store-suite.ts';
 export {
   type FaultSchedule,
   faultAt,
@@ -51,10 +51,10 @@ export { type LedgerStoreSuite, ledgerStoreSuite } from './ledger-store-suite.ts
 export { type LogStoreSuite, logStoreSuite } from './log-store-suite.ts';
 export { type OracleStoreSuite, oracleStoreSuite } from './oracle-store-suite.ts';
 export {
-  type SharedEffectLedger,
   type SharedEffectStoreSuite,
   sharedEffectStoreSuite,
 } from './shared-effect-store-suite.ts';
 export { type SnapshotStoreSuite, snapshotStoreSuite } from './snapshot-store-suite.ts';
 export { batchOf, blobOf, chainOf, entryAfter, entryAt } from './store-rows.ts';
 export type { StoreSuite } from './suite.ts';
+export type { EffectLedger, FactLedger, SharedEffectLedger } from './suite-types.ts';

@@ -2,9 +2,7 @@ import type { LedgerStore, SharedEffectStore } from '#ledger';
 import { sharedModelLaws } from './laws/shared-model.ts';
 import { sharingLaws } from './laws/sharing.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';
-
-/** Effects are written beside the entries that they go with. */
-export type SharedEffectLedger = LedgerStore & SharedEffectStore;
+import type { SharedEffectLedger } from './suite-types.ts';
 
 export type SharedEffectStoreSuite = StoreSuite<SharedEffectLedger>;
 

@@ -3,15 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { replayRun } from '#agents';
 import { exportLines, importLines } from '#ledger';
+import { OPEN_END } from '#memory';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
 import type { OracleRow } from '#oracle';
-import { deepReplay, verifyStore } from '#runtime';
+import { checkMemory, deepReplay, verifyStore } from '#runtime';
 import { MemoryStore, openStore } from '#stores';
 import { operator } from '../support/runtime.ts';
-import { changed, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
+import { changed, FACTS, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 import { clerk, filing } from './run.ts';
 
 const goldenOf = (file: string): Golden[] => JSON.parse(readFileSync(join(V1, file), 'utf8')) as Golden[];
@@ -79,10 +81,15 @@ describe('version 1 of the ledger', () => {
     expect(openCheckpoint(note, { origin: 'example.com/golden', keys: [key] })).toMatchObject({ valid: true });
   });
 
-  test('is in a database file of its time, which is opened and brought up to date', async () => {
-    const path = join(folder, 'store.sqlite');
-    copyFileSync(join(V1, 'store.sqlite'), path);
-    const store = await openStore(`sqlite:${path}`);
+  /** A copy of a golden store, which nothing has opened. */
+  function copyOf(file: string): string {
+    const path = join(folder, file);
+    copyFileSync(join(V1, file), path);
+    return path;
+  }
+
+  test('opens its database file, which exports the same bytes', async () => {
+    const store = await openStore(`sqlite:${copyOf('store.sqlite')}`);
     let text = '';
     for await (const line of exportLines(store)) text += line;
     expect(text).toBe(readFileSync(join(V1, 'honest.jsonl'), 'utf8'));
@@ -90,7 +97,42 @@ describe('version 1 of the ledger', () => {
     expect(reports.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head }))).toEqual(
       (golden[0] as Golden).verify.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head })),
     );
+    expect(await store.selfCheck?.()).toEqual([]);
     await store.close();
+  });
+
+  test('opens its database file of facts, which agree with the entries', async () => {
+    const store = await openStore(`sqlite:${copyOf('facts.sqlite')}`);
+    for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
+    expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
+    expect(await store.selfCheck?.()).toEqual([]);
+    const { space, text, embedder, vector } = FACTS;
+    expect(await store.spaces()).toEqual([space, expect.stringMatching(/^\{"\$erased":/)]);
+    expect(await store.branches()).toEqual([{ space, branch: 'branch' }]);
+    const facts = await store.facts({ space });
+    const corrected = facts.filter(({ object }) => object === text);
+    expect(corrected.some((row) => row.system_time_end !== OPEN_END)).toBe(true);
+    expect(facts.some(({ object }) => object.length > 400)).toBe(true);
+    expect(JSON.stringify(facts)).not.toContain('aspirin');
+    const found = await store.factsByText({ space, text });
+    expect(found.map(({ fact }) => fact.fact_id).sort()).toEqual(corrected.map((row) => row.fact_id).sort());
+    expect(await store.factsByVector({ space, embedder, vector, limit: 1 })).toMatchObject([{ score: 1 }]);
+    expect(await store.textsToEmbed(embedder, space, 100)).toEqual([]);
+    expect((await store.textsToEmbed('another', space, 100)).length).toBeGreaterThan(3);
+    await store.close();
+  });
+
+  test.each(['store.sqlite', 'facts.sqlite'])('its database file %s has the schema of a new store', async (file) => {
+    const paths = [copyOf(file), join(folder, `new-${file}`)];
+    for (const path of paths) await (await openStore(`sqlite:${path}`)).close();
+    const [golden, today] = paths.map((path) => {
+      const db = new DatabaseSync(path, { readOnly: true });
+      const statements = db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
+      const version = db.prepare('PRAGMA user_version').get();
+      db.close();
+      return { statements, version };
+    });
+    expect(golden).toEqual(today);
   });
 
   test('a run of when hashes of answers stood in place comes out the same', async () => {
@@ -125,7 +167,7 @@ describe('version 1 of the ledger', () => {
         ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
         ...['beliefs.json', 'beliefs.jsonl', 'beliefs.jsonl.checkpoint'],
         ...['inherited.json', 'inherited.jsonl', 'inherited.jsonl.checkpoint'],
-        ...['run.jsonl', 'run.oracle.json'],
+        ...['run.jsonl', 'run.oracle.json', 'facts.sqlite'],
       ].sort(),
     );
   });

@@ -20,6 +20,14 @@ import { RowsReader } from '../support/ledger-rows.ts';
 
 export const V1: string = join(import.meta.dirname, 'v1');
 
+/** What `facts.sqlite` holds: a corrected fact that says `text`, and one vector for each text. */
+export const FACTS = {
+  space: 'ward',
+  text: 'penicillin',
+  embedder: 'golden',
+  vector: new Float32Array([3, 4]),
+} as const;
+
 /** Changes of an export, by its lines, which are counted from 1. */
 export interface Change {
   /** Other text in the place of a line; none: the line is gone. */

@@ -9,7 +9,7 @@ import { exportLines, type Hash, importLines, integrateLog, type LedgerStore } f
 import { Frontier, formatVerifierKey, leafHash, signerKey } from '#merkle';
 import { seededRandom } from '#oracle';
 import { Assize, makeCheckpoint, type Ruling, type Trajectory } from '#runtime';
-import { MemoryStore, openStore } from '#stores';
+import { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger-rows.ts';
 import { deskOf } from '../support/ledger-runtime.ts';
 import { HandClock, intent, operator, writFor } from '../support/runtime.ts';
@@ -281,11 +281,6 @@ for (const [name, change] of changes)
   golden.push({ name, of: 'honest.jsonl', change, ...(await verdictsOf('honest.jsonl', change)) });
 writeFileSync(join(V1, 'golden.json'), `${JSON.stringify(golden, null, 1)}\n`);
 
-// A database file as this version writes it: later ones must open it, and bring it up to date.
-const file = await openStore(`sqlite:${join(V1, 'store.sqlite')}`);
-await importLines(file, asLines(lines));
-await integrateLog(file);
-await file.close();
 for (const { name, verify, export: line, checkpoint } of golden) {
   const faults = verify.flatMap(({ trajectory_id, fault }) =>
     fault ? [`${trajectory_id} ${fault.seq} ${fault.code}`] : [],

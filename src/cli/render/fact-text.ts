@@ -2,6 +2,7 @@ import type { FactVersion } from '#ledger';
 import { type FactRow, readWitness } from '#memory';
 import { periodText } from '../input/periods.ts';
 import { shortId } from '../store/entries.ts';
+import { isErasedText } from '../store/erased-text.ts';
 import type { Column, Output } from '../terminal/output.ts';
 import { line, type Printable, type Value } from '../terminal/printable.ts';
 
@@ -50,11 +51,6 @@ export function saidOf(fact: FactRow): Printable {
   const { members, winner, loser } = readWitness(fact);
   const objectOf = (claim: string): string => members.find((member) => member.claim === claim)?.object ?? claim;
   return line`${shortened(objectOf(loser))} lost to ${shortened(objectOf(winner))}`;
-}
-
-/** Whether it is what stands in place of a text that was erased. */
-export function isErasedText(text: string): boolean {
-  return /^\{"\$erased":"[0-9a-f]{64}"\}$/.test(text);
 }
 
 /** As much of an id as tells facts apart: ids of pieces and of losers have more than a claim. */

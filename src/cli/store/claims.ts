@@ -1,8 +1,8 @@
 import { readWitness } from '#memory';
 import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
-import { isErasedText } from '../render/fact-text.ts';
 import { isPrefix } from './entries.ts';
+import { isErasedText } from './erased-text.ts';
 import { readingAssize } from './runtime.ts';
 
 /** Of whom a claim is, and where it was said. */

@@ -1,5 +1,5 @@
-import type { Keys } from '../state/members.ts';
 import type { Pattern } from './footprint.ts';
+import type { Keys } from './keys.ts';
 
 /** An index as a rule declares it. */
 export interface TallyPlan {

@@ -1,9 +1,10 @@
 import { ANY, type Pattern } from '../domain/footprint.ts';
 import type { Counts } from '../domain/invariant.ts';
+import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import type { TallyPlan } from '../domain/tally-plan.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
 import type { Sight } from '../state/member-view.ts';
-import { byKeys, type Keys, keysOf, membersUnder, NO_KEYS, nameOf, placeOf } from '../state/members.ts';
+import { byKeys, keysOf, membersUnder, nameOf, placeOf } from '../state/members.ts';
 import { Few } from '../state/small-map.ts';
 
 /** What one member brings to its group. */

@@ -9,9 +9,10 @@ import type {
   UniqueInvariant,
 } from '../domain/invariant.ts';
 import { type InvariantResult, pass, reject } from '../domain/invariant-result.ts';
+import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
 import type { Sight } from '../state/member-view.ts';
-import { type Keys, lookup, memberPath, membersUnder, NO_KEYS } from '../state/members.ts';
+import { lookup, memberPath, membersUnder } from '../state/members.ts';
 import { type Container, view } from '../state/view.ts';
 import { Rows, type Tallied, Tally } from './aggregates.ts';
 

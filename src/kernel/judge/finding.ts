@@ -1,6 +1,6 @@
 import type { Rule } from '../domain/domain.ts';
 import type { InvariantResult } from '../domain/invariant-result.ts';
-import type { Keys } from '../state/members.ts';
+import type { Keys } from '../domain/keys.ts';
 
 /** What a rule says of the state at one place. */
 export interface Judged {

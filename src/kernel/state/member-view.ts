@@ -1,5 +1,6 @@
 import { EVERYTHING, type Pattern } from '../domain/footprint.ts';
-import { type Keys, memberAt } from './members.ts';
+import type { Keys } from '../domain/keys.ts';
+import { memberAt } from './members.ts';
 import { type Container, view } from './view.ts';
 
 /**

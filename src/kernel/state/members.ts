@@ -1,11 +1,7 @@
 import { parsePointer, toPointer } from '#canon';
 import { ANY, type Pattern } from '../domain/footprint.ts';
+import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { hasMember } from './view.ts';
-
-/** What the stars of a member's path stand for; empty for a place that has none. */
-export type Keys = readonly string[];
-
-export const NO_KEYS: Keys = [];
 
 /** The members (by what their stars stand for) that lie under a path, or the one that lies above it. */
 export function membersUnder({ segments }: Pattern, state: unknown, path: readonly string[]): readonly Keys[] {

@@ -261,7 +261,7 @@ export class Resolutions {
   /** What tools are to do with it, once nobody is before them where they act. */
   async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
-    const { id, context, parts } = this.#writer;
+    const { id, parts } = this.#writer;
     if (this.#effects === undefined)
       throw new RuntimeError(
         'bad_option',

@@ -278,7 +278,7 @@ export class Revocations {
 
   /** True when nothing is done there any more under what is revoked; undefined when memory turned out to be behind. */
   async #carryTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
-    const { parts, context } = this.#writer;
+    const { parts } = this.#writer;
     // Concluded meanwhile: nothing follows the final answer.
     if (!parts.chain.delegated.has(startId)) return true;
     if (!(await this.#delegations.hasBegun(startId, start))) return undefined;

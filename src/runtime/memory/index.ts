@@ -4,7 +4,6 @@ export type { BelievedPlace } from '../records/believed-place.ts';
  * with their commit.
  */
 
-export { BelievedSearch, type Sought } from '../erase/find-in-memory.ts';
 export type { Asked, AskedFor, AskedQuestion, GivenAnswer } from '../records/questions.ts';
 export {
   type CheckMemoryOptions,

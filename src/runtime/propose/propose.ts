@@ -272,7 +272,7 @@ export class Proposals implements Proposer {
     losing: readonly LosingPartition[],
   ): { readonly judged: Judgement; readonly believed?: Believed } {
     if (judged.verdict !== 'approved') return { judged };
-    const { id, context } = this.#writer;
+    const { id } = this.#writer;
     if (losing.length > 0)
       return {
         judged,

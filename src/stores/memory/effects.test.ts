@@ -1,5 +1,6 @@
 import { effectStoreSuite } from '../../testing/effect-store-suite.ts';
-import { type SharedEffectLedger, sharedEffectStoreSuite } from '../../testing/shared-effect-store-suite.ts';
+import { sharedEffectStoreSuite } from '../../testing/shared-effect-store-suite.ts';
+import type { SharedEffectLedger } from '../../testing/suite-types.ts';
 import { MemoryStore } from './store.ts';
 
 const reason = 'nothing survives the object';

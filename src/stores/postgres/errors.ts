@@ -87,7 +87,7 @@ export function sqlState(error: unknown): string | undefined {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
-/** Another transaction was in the way of this one, which the server has undone; or somebody has believed something past the versions (0019). */
+/** Another transaction was in the way of this one, which the server has undone; or the trigger `keep_apart` has rejected a fact. */
 export function isOutrun(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01' || state === '23P01';

@@ -2,13 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { integrateLog } from '#ledger';
-import { olderPostgres } from '../../../tests/support/older-store.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { openStore } from '../index.ts';
 import type { OpenMode } from '../options.ts';
+import { UNRELEASED_MAX } from '../schema-version.ts';
+import { loadDriver } from './connection/driver.ts';
+import { Session } from './connection/session.ts';
 import { openPostgres, PostgresStore } from './index.ts';
-import { SCHEMA_VERSION } from './schema/migrate.ts';
+import { MIGRATIONS, migrate, SCHEMA_VERSION } from './schema/migrate.ts';
 
 const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 
@@ -125,43 +127,56 @@ withPostgres('opening', (postgres) => {
       expect(await snapshot(url)).toEqual(before);
     });
 
-    test('an older one is refused by a reader, which can not migrate it', async () => {
-      const url = await withVersion(SCHEMA_VERSION - 1);
-      await expect(openPostgres({ url, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });
+    test.each(MODES)('rejects a store of a development version, mode %s', async (mode) => {
+      for (const version of [1, 23, UNRELEASED_MAX]) {
+        const url = await withVersion(version);
+        const before = await snapshot(url);
+        await expect(openPostgres({ url, mode })).rejects.toMatchObject({
+          code: 'store_older_schema',
+          message: expect.stringMatching(
+            /schema=\S+ has schema \d+ of a development version.*assize export.*assize import/,
+          ),
+          evidence: { schema: version, supported: SCHEMA_VERSION },
+        });
+        expect(await snapshot(url)).toEqual(before);
+      }
     });
 
-    test.for(Array.from({ length: SCHEMA_VERSION - 1 }, (_, at) => at + 1))(
-      'one of version %i is migrated by a writer, with its entries and blobs',
-      async (version) => {
-        const [today, url] = [postgres.url(), postgres.url()];
-        const [rows, said] = [chainOf('t', 3), blobOf('said')];
-        const first = await openPostgres({ url: today });
-        await first.commit({ entries: rows, blobs: [said] });
-        await first.close();
-        await olderPostgres(postgres, today, url, version);
-        const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url, mode: 'existing' })));
-        for (const store of stores) {
-          expect(await store.entries('t')).toEqual(rows);
-          expect(await store.blob(said.hash)).toBe(said.text);
-          expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
-          expect([await store.openEffects(), await store.spaces()]).toEqual([[], []]);
-        }
-        const [store] = stores as [PostgresStore];
-        expect(await store.commit(batchOf(rows))).toMatchObject({ status: 'conflict' });
-        expect(await store.commit(batchOf(entryAfter(rows[2], 't')))).toEqual({ status: 'committed' });
-        expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
-        expect(await store.selfCheck()).toEqual([]);
-        for (const each of stores) await each.close();
-        const mark = await postgres.query(`SELECT * FROM "${postgres.schemaOf(url)}".mark`);
-        expect(mark).toEqual([{ application: 'assize', version: SCHEMA_VERSION }]);
-      },
-    );
+    async function migratedBy(url: string, migrations: readonly string[]): Promise<void> {
+      const session = await Session.open({
+        driver: await loadDriver(),
+        url: url.slice(0, url.indexOf('?')),
+        path: '',
+        applicationName: 'test',
+        connectTimeoutMs: 10_000,
+        lockTimeoutMs: 10_000,
+        statementTimeoutMs: 10_000,
+      });
+      try {
+        await migrate(session, postgres.schemaOf(url), 'there', 'existing', migrations);
+      } finally {
+        await session.end();
+      }
+    }
 
-    test('a migration that fails leaves everything as it was', async () => {
-      // Its first statement will find the name taken.
-      const url = await withVersion(0);
+    test('runs the migrations that a store lacks, once', async () => {
+      const url = await newStore();
+      const more = [...MIGRATIONS, 'CREATE TABLE more (n int); INSERT INTO more VALUES (1);'];
+      await Promise.all(Array.from({ length: 4 }, () => migratedBy(url, more)));
+      const schema = postgres.schemaOf(url);
+      expect(await postgres.query(`SELECT * FROM "${schema}".more`)).toEqual([{ n: 1 }]);
+      expect(await postgres.query(`SELECT count(*)::int AS n FROM "${schema}".entry`)).toEqual([{ n: 3 }]);
+      await expect(openPostgres({ url })).rejects.toMatchObject({
+        code: 'store_newer_schema',
+        evidence: { schema: SCHEMA_VERSION + 1 },
+      });
+    });
+
+    test('a migration that fails leaves the store unchanged', async () => {
+      const url = await newStore();
       const before = await snapshot(url);
-      await expect(openPostgres({ url })).rejects.toMatchObject({ code: 'store_failed' });
+      const more = [...MIGRATIONS, 'CREATE TABLE more (n int); SELECT 1 / 0;'];
+      await expect(migratedBy(url, more)).rejects.toMatchObject({ code: '22012' });
       expect(await snapshot(url)).toEqual(before);
     });
 

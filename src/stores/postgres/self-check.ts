@@ -76,7 +76,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
 }
 
 /** Partitions with facts that are believed and overlap, where there is one value at a time; as JSON. */
-export function overlapping(schema: string): Statement {
+function overlapping(schema: string): Statement {
   return named(
     schema,
     `SELECT x.key FROM (

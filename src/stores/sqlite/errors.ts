@@ -28,15 +28,6 @@ export function sqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 }
 
-/** A newer version of Assize has made or migrated it. */
-export function newerSchemaError(path: string, version: number, known: number): StoreError {
-  return new StoreError(
-    'store_newer_schema',
-    `${path} has schema ${version} and this version of Assize knows ${known}; open it with a newer Assize.`,
-    { evidence: { path, schema: version, supported: known } },
-  );
-}
-
 /** What was written once is not there, or not as it was: nothing more is written to such a file. */
 export function damagedError(what: string): Error {
   return sqliteError(CORRUPT, what);

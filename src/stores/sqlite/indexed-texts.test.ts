@@ -20,12 +20,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 
-/** From then on the file takes what no store may have. */
-const UNGUARDED =
-  'DROP TRIGGER fact_time_apart; DROP TRIGGER fact_time_apart_again; DROP TRIGGER fact_apart; DROP TRIGGER fact_partition_onwards';
-/** As before migration 20. */
-const UNAWAITED = 'ALTER TABLE fact_rebuild DROP COLUMN made; ALTER TABLE fact_rebuild DROP COLUMN awaited';
-
 test.each([1, 700])(
   'no byte of what was erased stays in the index of words, among vectors, or of what waits: %i texts',
   async (texts) => {
@@ -362,90 +356,4 @@ test('an index that is not of the texts is found', async () => {
     '1 vectors belong to no text',
   ]);
   await store.close();
-});
-
-test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
-  const path = join(folder, 'stop-words.db');
-  const store = await openSqlite({ path });
-  const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
-    changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
-  );
-  await store.commit({ ...batchOf([]), facts });
-  const texts = await store.textsToEmbed('m', ALICE.space, 10);
-  const vector = new Float32Array([1, 2]);
-  await store.putVectors(
-    'm',
-    texts.map(({ id }) => ({ id, vector })),
-  );
-  const found = (from: SqliteStore) =>
-    Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space: ALICE.space, text })));
-  const before = await found(store);
-  expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
-  await store.close();
-  const db = new DatabaseSync(path);
-  for (const [word, subject] of [
-    ['the', 'The Who'],
-    ['who', 'The Who'],
-    ['it', 'IT'],
-    ['off', 'IT'],
-    ['off', 'alice'],
-  ]) {
-    const id = `(SELECT t.id FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key WHERE p.subject = '${subject}')`;
-    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', ' '), length = length - 1 WHERE rowid = ${id};
-      UPDATE fact_text SET words = words - 1 WHERE id = ${id};
-      UPDATE fact_text_space SET words = words - 1`);
-  }
-  db.exec(`${UNGUARDED}; ${UNAWAITED}; ALTER TABLE fact ADD COLUMN system_end TEXT NOT NULL DEFAULT '';
-    UPDATE fact SET system_end = (SELECT e.system_end FROM fact_time AS e WHERE e.n = fact.n);
-    DROP TABLE fact_time; PRAGMA user_version = 13`);
-  db.close();
-  const migrated = await openSqlite({ path });
-  expect(await found(migrated)).toEqual(before);
-  expect(await migrated.selfCheck()).toEqual([]);
-  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
-  await migrated.close();
-});
-
-test('texts of other scripts that were indexed by other words are found once the store is migrated, and keep their vectors', async () => {
-  const path = join(folder, 'words.db');
-  const store = await openSqlite({ path });
-  const objects = ['die Straße', `${'x '.repeat(400)}l’été`, '東京', 'in English'];
-  const facts = objects.map((object, n) =>
-    changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [
-      { fact_id: `a${n}`, object },
-      { fact_id: `b${n}`, object, row_kind: 'audit', valid_from: day(2) },
-    ]),
-  );
-  await store.commit({ ...batchOf([]), facts });
-  const texts = await store.textsToEmbed('m', ALICE.space, 10);
-  await store.putVectors(
-    'm',
-    texts.map(({ id }) => ({ id, vector: new Float32Array([1, 2]) })),
-  );
-  const found = (from: SqliteStore) =>
-    Promise.all(
-      ['strasse', 'été', '京', '東京', 'x', 'english'].map((text) =>
-        from.factsByText({ space: ALICE.space, text, kind: 'all' }),
-      ),
-    );
-  const before = await found(store);
-  expect(before.map((hits) => hits.length)).toEqual(Array(6).fill(2));
-  await store.close();
-  const db = new DatabaseSync(path);
-  const kept = "SELECT rowid, words FROM fact_words WHERE words LIKE '%english%'";
-  const english = db.prepare(kept).all();
-  for (const [word, ...was] of [['strass', 'straße'], ['ete'], ['東'], ['京']] as const)
-    db.exec(`UPDATE fact_words SET words = replace(words, ' 1_${word} ', '${was.map((each) => ` 1_${each}`).join('')} '),
-      length = length - ${1 - was.length} WHERE words LIKE '% 1_${word} %';`);
-  db.exec(`${UNAWAITED}; UPDATE fact_text SET words = (SELECT w.length FROM fact_words AS w WHERE w.rowid = fact_text.id);
-    UPDATE fact_text_space SET words = (SELECT sum(words) FROM fact_text); PRAGMA user_version = 18`);
-  db.close();
-  const migrated = await openSqlite({ path });
-  expect(await found(migrated)).toEqual(before);
-  expect(await migrated.selfCheck()).toEqual([]);
-  expect(await migrated.textsToEmbed('m', ALICE.space, 10)).toEqual([]);
-  await migrated.close();
-  const after = new DatabaseSync(path);
-  expect(after.prepare(kept).all()).toEqual(english);
-  after.close();
 });

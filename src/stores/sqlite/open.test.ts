@@ -18,9 +18,10 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { asNobody } from '../../../tests/support/as-nobody.ts';
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
-import { batchOf, blobOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
+import { UNRELEASED_MAX } from '../schema-version.ts';
 import { type Durability, type OpenMode, openSqlite, type Writer } from './open.ts';
-import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema/migrate.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from './schema/migrate.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -239,89 +240,41 @@ describe('schemas', () => {
     },
   );
 
-  // Facts came with the 7th.
-  test.for(Array.from({ length: SCHEMA_VERSION - 7 }, (_, at) => at + 7))(
-    'one of version %i in which somebody has made views is migrated, and has them',
-    async (version) => {
-      const path = join(newFolder(), 'ledger.db');
-      const db = new DatabaseSync(path);
-      migrate(db, version);
-      db.exec(`CREATE VIEW mine AS SELECT subject, object FROM facts;
-        CREATE VIEW ids AS SELECT f.fact_id, p.subject FROM fact AS f JOIN fact_partition AS p ON p.key = f.key;
-        CREATE VIEW days AS SELECT day FROM fact_text;
-        CREATE VIEW stale AS SELECT gone FROM fact`);
-      db.close();
-      const store = await openSqlite({ path, mode: 'existing' });
-      await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
-      const shell = new DatabaseSync(path, { readOnly: true });
-      expect(shell.prepare('SELECT * FROM mine').all()).toEqual([{ subject: 'alice', object: 'says a' }]);
-      expect(shell.prepare('SELECT * FROM ids').all()).toEqual([{ subject: 'alice', fact_id: 'a' }]);
-      expect(await store.selfCheck()).toEqual([]);
-      await store.rebuildFacts((async function* () {})());
-      expect(shell.prepare('SELECT * FROM mine').all()).toEqual([]);
-      expect(shell.prepare('SELECT * FROM days').all()).toEqual([]);
-      shell.close();
-      expect(await store.selfCheck()).toEqual([]);
-      await store.close();
-    },
-  );
-
-  test('a migration leaves the connection as it was, also where it fails', () => {
-    const db = new DatabaseSync(':memory:');
-    const legacy = () => db.prepare('PRAGMA legacy_alter_table').get();
-    migrate(db, 14);
-    db.exec('CREATE TABLE fact_row (n)');
-    expect(() => migrate(db)).toThrow(/fact_row already exists/);
-    expect([legacy(), db.isTransaction]).toEqual([{ legacy_alter_table: 0 }, false]);
-    db.exec('DROP TABLE fact_row');
-    migrate(db);
-    expect(legacy()).toEqual({ legacy_alter_table: 0 });
-    db.close();
-  });
-
-  test.for(Array.from({ length: SCHEMA_VERSION - 1 }, (_, at) => at + 1))(
-    'one of version %i is migrated by a writer, with its entries and blobs',
-    async (version) => {
-      const path = join(newFolder(), 'ledger.db');
-      const db = new DatabaseSync(path);
-      migrate(db, version);
-      db.exec('PRAGMA journal_mode = WAL');
-      const rows = chainOf('t', 5, 'x');
-      const [said, gone] = [blobOf('said'), blobOf('gone')];
-      db.exec("INSERT INTO trajectory (key, name) VALUES (1, 't')");
-      for (const { seq, id, parent, kind, payload } of rows)
-        db.prepare(
-          'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (1, ?, unhex(?), unhex(?), ?, ?)',
-        ).run(seq, id, parent, kind, payload);
-      db.prepare('INSERT INTO blob (hash, text) VALUES (unhex(?), ?)').run(said.hash, said.text);
-      if (version >= 4)
-        db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (unhex(?), '', unhex(?))").run(
-          gone.hash,
-          rows[4]!.id,
-        );
-      db.close();
-      const store = await openSqlite({ path, mode: 'existing' });
-      expect(await store.entries('t')).toEqual(rows);
-      for (const row of rows) {
-        expect(await store.resolve(row.id)).toEqual(row);
-        expect(await store.find(row.id.slice(0, 20))).toEqual([row]);
+  test.each<OpenMode>(['create', 'existing', 'readonly'])(
+    'rejects a store of a development version, mode %s',
+    async (mode) => {
+      for (const version of [1, 20, UNRELEASED_MAX]) {
+        const path = await withVersion(version);
+        const before = readFileSync(path);
+        await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+          code: 'store_older_schema',
+          message: expect.stringMatching(
+            /ledger\.db has schema \d+ of a development version.*assize export.*assize import/,
+          ),
+          evidence: { path, schema: version, supported: SCHEMA_VERSION },
+        });
+        expect(readFileSync(path)).toEqual(before);
       }
-      expect(await store.blob(said.hash)).toBe(said.text);
-      expect(await store.erasedBy(gone.hash)).toBe(version >= 4 ? rows[4]!.id : undefined);
-      expect(await store.commit({ entries: [], blobs: [said] })).toEqual({ status: 'committed' });
-      expect(await store.commit({ entries: [rows[4]!], blobs: [] })).toMatchObject({ status: 'conflict' });
-      expect([await store.logSize(), await store.snapshot('t')]).toEqual([0, undefined]);
-      expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
-      expect(await store.spaces()).toEqual([]);
-      expect(await store.selfCheck()).toEqual([]);
-      await store.close();
-      expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
     },
   );
 
-  test('an older one is refused by a reader, which can not migrate it', async () => {
-    const path = await withVersion(SCHEMA_VERSION - 1);
-    await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_older_schema' });
+  test('keeps views of other programs when facts are rebuilt', async () => {
+    const path = await newStore();
+    const db = new DatabaseSync(path);
+    db.exec(`CREATE VIEW mine AS SELECT subject, object FROM facts;
+      CREATE VIEW days AS SELECT day FROM fact_text;
+      CREATE VIEW stale AS SELECT gone FROM fact`);
+    db.close();
+    const store = await openSqlite({ path });
+    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+    const shell = new DatabaseSync(path, { readOnly: true });
+    expect(shell.prepare('SELECT * FROM mine').all()).toEqual([{ subject: 'alice', object: 'says a' }]);
+    await store.rebuildFacts((async function* () {})());
+    expect(shell.prepare('SELECT * FROM mine').all()).toEqual([]);
+    expect(shell.prepare('SELECT * FROM days').all()).toEqual([]);
+    shell.close();
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
   });
 });
 

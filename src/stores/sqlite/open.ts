@@ -5,10 +5,11 @@ import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
 import { checkChoices, checkVectorSearch, checkWriter, type Durability, type OpenMode } from '../options.ts';
+import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
 import { whenUnlocked } from './connection/retry.ts';
-import { isFolderClosed, isNotADatabase, newerSchemaError, storeError } from './errors.ts';
+import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
 import { HashIndex } from './ledger/hash-index.ts';
 import type { SqliteOptions } from './options.ts';
@@ -105,14 +106,7 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
   if (mark.applicationId !== APPLICATION_ID) {
     throw notOurs(path, `it is another program's SQLite database (application_id ${mark.applicationId})`);
   }
-  if (mark.version > SCHEMA_VERSION) throw newerSchemaError(path, mark.version, SCHEMA_VERSION);
-  if (mark.version < SCHEMA_VERSION && mode === 'readonly') {
-    throw new StoreError(
-      'store_older_schema',
-      `${path} has schema ${mark.version} and this version of Assize reads ${SCHEMA_VERSION}; open it once for writing, which migrates it.`,
-      { evidence: { path, schema: mark.version, supported: SCHEMA_VERSION } },
-    );
-  }
+  checkVersion(path, mark.version, SCHEMA_VERSION, mode);
 }
 
 interface Connecting {

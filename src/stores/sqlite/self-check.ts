@@ -1,11 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { OPEN_END } from '#memory';
 import { erasedText } from '../facts.ts';
-import { ROWS } from './facts/fact-rows.ts';
+import { idStart, ROWS } from './facts/fact-rows.ts';
+import { isText, TEXT_OF_ROW } from './facts/fact-texts.ts';
 import { type HashedTable, prepareUnindexed } from './ledger/hash-index.ts';
-import { ID_START } from './schema/0015-rows-in-order.ts';
-import { isText } from './schema/0017-texts-by-partition.ts';
-import { TEXT_OF_ROW } from './schema/0019-words.ts';
 
 /** Most findings of SQLite itself, and most partitions of facts that are named. */
 const FINDINGS_MAX = 20;
@@ -70,7 +68,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     + (SELECT count(*) FROM fact WHERE long IS NOT NULL AND long NOT IN (SELECT id FROM fact_object)) AS n`);
   const unended = db.prepare(`SELECT (SELECT count(*) FROM fact) + (SELECT count(*) FROM fact_time) - 2 *
     (SELECT count(DISTINCT e.n) FROM fact_time AS e JOIN fact AS f ON f.n = e.n
-      WHERE f.key = e.key AND f.audit = e.audit AND f.valid_from = e.valid_from AND ${ID_START} = e.id_start) AS n`);
+      WHERE f.key = e.key AND f.audit = e.audit AND f.valid_from = e.valid_from AND ${idStart('f.fact_id')} = e.id_start) AS n`);
   // As it is read: of the partition's row and of those that are open.
   const last = (stored: string, open: string): string =>
     `max(${stored}, coalesce(max(${open}) FILTER (WHERE e.audit = 0 AND e.system_end = '${OPEN_END}'), ${stored}))`;
@@ -160,7 +158,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
 }
 
 /** Partitions with facts that are believed and overlap, where there is one value at a time; as JSON. */
-export function prepareOverlapping(db: DatabaseSync): () => readonly Record<string, unknown>[] {
+function prepareOverlapping(db: DatabaseSync): () => readonly Record<string, unknown>[] {
   const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
     (SELECT e.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY e.key ORDER BY f.valid_from) AS next
       FROM ${ROWS} WHERE e.audit = 0 AND e.system_end = '${OPEN_END}' AND f.single = 1) AS f

@@ -7,12 +7,12 @@ import fc from 'fast-check';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { FactModel, generatedBatches, generatedQueries, SPACES } from '../../testing/fact-model.ts';
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
-import type { FactLedger } from '../../testing/fact-store-suite.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { putTo } from '../../testing/laws/fact-model.ts';
 import { factVectorLaws } from '../../testing/laws/fact-vectors.ts';
 import { batchOf } from '../../testing/store-rows.ts';
 import { runSuite } from '../../testing/suite.ts';
+import type { FactLedger } from '../../testing/suite-types.ts';
 import { openSqlite } from './open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-vectors-'));

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { FactLedger } from '../fact-store-suite.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 
 const key = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 

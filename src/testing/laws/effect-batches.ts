@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { keyOf, loggedOf, transactionOf, writeOf } from '../effect-rows.ts';
-import type { EffectLedger } from '../effect-store-suite.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { EffectLedger } from '../suite-types.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
 /** Effects are written with the entries that they go with, or neither. */

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { isAssizeError } from '#base';
 import type { Batch } from '#ledger';
 import { type EffectAnswer, EffectModel, type GeneratedWrite, generatedWrites } from '../effect-model.ts';
-import type { EffectLedger } from '../effect-store-suite.ts';
 import type { Bench } from '../suite.ts';
+import type { EffectLedger } from '../suite-types.ts';
 
 /** Properties run so often; each run opens a store of its own. */
 const RUNS = 60;

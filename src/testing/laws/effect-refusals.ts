@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { EffectWrite } from '#ledger';
 import { keyOf, loggedOf, transactionOf, writeOf } from '../effect-rows.ts';
-import type { EffectLedger } from '../effect-store-suite.ts';
 import { blobOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { EffectLedger } from '../suite-types.ts';
 import { WRITTEN } from './effects.ts';
 
 const MISUSE = { code: 'store_invalid_input' };

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { keyOf, loggedOf, transactionOf, writeOf } from '../effect-rows.ts';
-import type { EffectLedger } from '../effect-store-suite.ts';
 import type { Bench } from '../suite.ts';
+import type { EffectLedger } from '../suite-types.ts';
 import { AWKWARD_TEXTS, JSON_TEXTS, LOOKALIKES, longText } from './texts.ts';
 
 export const WRITTEN = Object.freeze({ status: 'written' });

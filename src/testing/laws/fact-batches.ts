@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { EntryRow, FactWrite } from '#ledger';
 import { ALICE, changeOf, day, keyOfRow } from '../fact-rows.ts';
-import type { FactLedger } from '../fact-store-suite.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
 const BOB = { ...ALICE, subject: 'bob' };

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { EntryRow, Hash, PartitionName } from '#ledger';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
-import type { FactLedger } from '../fact-store-suite.ts';
 import { batchOf, blobOf, chainOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 import { COMMITTED } from './answers.ts';
 
 const { space } = ALICE;

@@ -15,8 +15,8 @@ import {
   SUBJECTS,
 } from '../fact-model.ts';
 import { day } from '../fact-rows.ts';
-import type { FactLedger } from '../fact-store-suite.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 
 /** Properties run so often; each run opens a store of its own. */
 const RUNS = 25;

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { exportFacts } from '../fact-model.ts';
 import { ALICE, changeOf, keyOfRow } from '../fact-rows.ts';
-import type { FactLedger } from '../fact-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 import { COMMITTED } from './answers.ts';
 
 const BOB = { ...ALICE, subject: 'bob' };

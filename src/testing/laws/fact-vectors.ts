@@ -4,9 +4,9 @@ import type { FactHit, FactText, FactVectorQuery, FactVersion, FactWrite } from 
 import { documentOf } from '#memory';
 import { FactModel, generatedBatches, generatedQueries, SPACES } from '../fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
-import type { FactLedger } from '../fact-store-suite.ts';
 import { batchOf, blobOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 import { ranked } from '../text-model.ts';
 import { COMMITTED } from './answers.ts';
 import { putTo } from './fact-model.ts';

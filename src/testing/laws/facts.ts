@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import type { FactVersion, PartitionName } from '#ledger';
 import { OPEN_END, OPEN_START } from '#memory';
 import { ALICE, changeOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
-import type { FactLedger } from '../fact-store-suite.ts';
 import { batchOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { FactLedger } from '../suite-types.ts';
 import { COMMITTED } from './answers.ts';
 import { AWKWARD_TEXTS, LOOKALIKES, longText } from './texts.ts';
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Happening, Said } from '#ledger';
 import { claimsAt, type Live, LONG_MS, liveWork, type Member } from '../members.ts';
-import type { SharedEffectLedger } from '../shared-effect-store-suite.ts';
 import type { Bench } from '../suite.ts';
+import type { SharedEffectLedger } from '../suite-types.ts';
 import { isFenced, joined, until } from './sharing.ts';
 
 /** Properties run so often; each run opens a store of its own. */

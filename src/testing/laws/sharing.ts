@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import type { Happening } from '#ledger';
 import { keyOf, loggedOf, writeOf } from '../effect-rows.ts';
 import { begun, claimsAt, LONG_MS, liveWork, Member, SHORT_MS } from '../members.ts';
-import type { SharedEffectLedger } from '../shared-effect-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { SharedEffectLedger } from '../suite-types.ts';
 import { WRITTEN } from './effects.ts';
 
 const FENCED = { status: 'fenced' };

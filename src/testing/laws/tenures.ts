@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Tenure } from '#ledger';
 import { keyOf, loggedOf, writeOf } from '../effect-rows.ts';
-import type { EffectLedger } from '../effect-store-suite.ts';
 import { batchOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
+import type { EffectLedger } from '../suite-types.ts';
 import { WRITTEN } from './effects.ts';
 
 const FENCED = { status: 'fenced' };

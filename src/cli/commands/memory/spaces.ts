@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
-import { isErasedText } from '../../render/fact-text.ts';
+import { isErasedText } from '../../store/erased-text.ts';
 import { inSession, type SharedOptions } from '../../store/session.ts';
 import { dim, line } from '../../terminal/printable.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../effects.ts';
 import { bytea } from '../connection/row.ts';
 
-/** What the server said of effects, because it was not what a group took it for (`migrations/0006-members.ts`). */
+/** The `effects` field of what `append_effects` refused: the stored state that a group assumed wrongly. */
 export interface EffectNews {
   /** Under which something may be written. */
   readonly fences: readonly number[] | null;

@@ -3,7 +3,7 @@ import type { Happening, Membership } from '#ledger';
 import type { Session } from '../connection/session.ts';
 import { storeError, unreachableError } from '../errors.ts';
 
-/** Numbers of a happening as the server has them (`migrations/0006-members.ts`). */
+/** A row of `effect_event`. */
 type Told = readonly [seq: number, fence: number, said: Happening['is'], number: number, claims: string | null];
 
 /** A membership that is had as long as its connection lasts. */

@@ -112,7 +112,7 @@ export class Tenures {
   }
 }
 
-/** Raises the fence (see `migrations/0006-members.ts`). */
+/** Raises the fence by `hold_effects`. */
 export function prepareRaise(schema: string): (session: Session) => Promise<Given> {
   const statement: Statement = { text: `SELECT * FROM "${schema}".hold_effects()` };
   return async (session) => {

@@ -18,7 +18,7 @@ import type { Session, Statement } from '../connection/session.ts';
 import type { KnownFacts, PartitionFacts } from './partition-cache.ts';
 import { textRows } from './text-rows.ts';
 
-/** What the server says that changes are judged by (`migrations/0009-branches.ts`). */
+/** The result of `fact_states`, by which changes are checked. */
 interface States {
   readonly whole: boolean;
   readonly run: number;
@@ -212,7 +212,7 @@ export class FactPlan implements FactView {
     return this.#versions.has(versionKey(name, key));
   }
 
-  /** What is to be written, as the last parameters of `append_facts` take it (`migrations/0017-fact-reads.ts`). */
+  /** The rows to write, as the last parameters of `append_facts`. */
   values(): unknown[] {
     const targets = [...this.#targets];
     const changed = new Set(targets.map(({ hash }) => hash));

@@ -2,7 +2,6 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { OPEN_START } from '#memory';
-import { olderPostgres } from '../../../../tests/support/older-store.ts';
 import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../../testing/effect-rows.ts';
@@ -439,65 +438,6 @@ withPostgres('facts', (postgres) => {
     await expect(copy(JSON.stringify({ ...other, valid_to: day(2) }))).rejects.toMatchObject({ code: '23P01' });
     await copy(JSON.stringify({ ...other, confidence: 0.5 }));
     await store.close();
-  });
-
-  test('texts that were indexed without words that stand everywhere are found by them once the store is migrated', async () => {
-    const url = postgres.url();
-    const store = await openPostgres({ url });
-    const facts = ['The Who', 'IT', 'alice'].map((subject, n) =>
-      changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: `${n}`, object: n === 0 ? 'x '.repeat(400) : 'off' }]),
-    );
-    await store.commit({ ...batchOf([]), facts });
-    const found = (from: PostgresStore) =>
-      Promise.all(['the who', 'it', 'off', 'x'].map((text) => from.factsByText({ space, text })));
-    const before = await found(store);
-    expect(before.map((hits) => hits.length)).toEqual([1, 1, 2, 1]);
-    await store.close();
-    const older = postgres.url();
-    await olderPostgres(postgres, url, older, 12);
-    await postgres.query(`SET search_path TO "${postgres.schemaOf(older)}";
-      UPDATE fact_text AS t SET words = ts_delete(words, w.stop), length = t.length - cardinality(w.own)
-      FROM (SELECT o.id, array_agg(u.lexeme) FILTER (WHERE u.lexeme IN (o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off')) AS own,
-          ARRAY[o.space || '_the', o.space || '_who', o.space || '_it', o.space || '_off'] AS stop
-        FROM fact_text AS o, unnest(o.words) AS u GROUP BY o.id) AS w WHERE w.id = t.id`);
-    const migrated = await openPostgres({ url: older });
-    expect(await found(migrated)).toEqual(before);
-    expect(await migrated.selfCheck()).toEqual([]);
-    await migrated.close();
-  });
-
-  test('texts of other scripts that were indexed by other words are found once the store is migrated, and keep their vectors', async () => {
-    const url = postgres.url();
-    const store = await openPostgres({ url });
-    const facts = ['die Straße', `${'x '.repeat(400)}l’été`, '東京', 'in English'].map((object, n) =>
-      changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [
-        { fact_id: `a${n}`, object },
-        { fact_id: `b${n}`, object, row_kind: 'audit', valid_from: day(2) },
-      ]),
-    );
-    await store.commit({ ...batchOf([]), facts });
-    const texts = await store.textsToEmbed('m', space, 10);
-    await store.putVectors(
-      'm',
-      texts.map(({ id }) => ({ id, vector: new Float32Array([1, 2]) })),
-    );
-    const found = (from: PostgresStore) =>
-      Promise.all(
-        ['strasse', 'été', '京', '東京', 'x', 'english'].map((text) => from.factsByText({ space, text, kind: 'all' })),
-      );
-    const before = await found(store);
-    expect(before.map((hits) => hits.length)).toEqual(Array(6).fill(2));
-    await store.close();
-    const older = postgres.url();
-    await olderPostgres(postgres, url, older, 19);
-    await postgres.query(`SET search_path TO "${postgres.schemaOf(older)}";
-      UPDATE fact_text SET words = ts_delete(words, ARRAY[space || '_strass', space || '_ete', space || '_東', space || '_京']);
-      UPDATE fact_text AS t SET length = (SELECT sum(cardinality(w.positions)) FROM unnest(t.words) AS w)`);
-    const migrated = await openPostgres({ url: older });
-    expect(await found(migrated)).toEqual(before);
-    expect(await migrated.selfCheck()).toEqual([]);
-    expect(await migrated.textsToEmbed('m', space, 10)).toEqual([]);
-    await migrated.close();
   });
 
   test('texts and vectors that are not as the facts say are found', async () => {

@@ -15,7 +15,7 @@ import type { Row } from '../connection/driver.ts';
 import type { Asking, Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
-import type { GroupCommit } from '../writer/group-commit.ts';
+import type { WriteSession } from '../connection/write-session.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
 import type { KnownFacts } from './partition-cache.ts';
 
@@ -176,7 +176,7 @@ interface Run {
 }
 
 /** How facts are made anew: every step may be sent again when its connection is lost. */
-export function rebuildSteps(group: () => GroupCommit, schema: string, path: string): RebuildSteps<Run> {
+export function rebuildSteps(group: () => WriteSession, schema: string, path: string): RebuildSteps<Run> {
   const states = prepareFactStates(schema);
   const part: Statement = {
     name: 'assize append rebuilt facts',

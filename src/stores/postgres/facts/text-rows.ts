@@ -21,7 +21,7 @@ export function textRows(n: number, rows: readonly Said[]): string[] {
 }
 
 /** Each word with as many positions as it stands there. */
-export function counted(words: readonly string[]): [word: string, positions: string][] {
+function counted(words: readonly string[]): [word: string, positions: string][] {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return [...counts].map(([word, count]) => [

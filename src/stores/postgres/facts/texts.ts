@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FactHit, FactText, FactTextQuery, FactVector, FactVectorQuery, FactVersion } from '#ledger';
-import { documentOf, OPEN_START, wordsOf, wordsOfDocument } from '#memory';
+import { documentOf, OPEN_START, wordsOf } from '#memory';
 import { otherDimensions, unit } from '../../vectors.ts';
-import type { Row } from '../connection/driver.ts';
 import type { Asking, Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
-import type { Session } from '../connection/session.ts';
-import type { GroupCommit } from '../writer/group-commit.ts';
+import type { WriteSession } from '../connection/write-session.ts';
 import { ROW, requireWhole, restrictions, versionOf } from './facts.ts';
-import { counted, textRows } from './text-rows.ts';
 
 type Asked<Query> = Query & { readonly limit: number };
-
-/** Rows whose texts are indexed at once, when a store that has facts comes to have an index. */
-const PAGE = 1_000;
-
-/** So much of texts goes into one page, and one text more. */
-export const PAGE_BYTES: number = 4 * 2 ** 20;
 
 const DAY = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asserted_from, 10) END`;
 
@@ -118,7 +109,7 @@ export function prepareTextsToEmbed(
 
 /** As `FactStore.putVectors`. @throws {StoreError} where the embedder has vectors of other dimensions */
 export async function putVectors(
-  group: GroupCommit,
+  group: WriteSession,
   schema: string,
   embedder: string,
   vectors: readonly FactVector[],
@@ -138,90 +129,11 @@ export async function putVectors(
   if (known !== first.vector.length) throw otherDimensions(embedder, known, first.vector.length);
 }
 
-/** Indexes the texts of all facts that a store has, in the transaction that gives it an index. */
-export async function indexTexts(session: Session, schema: string): Promise<void> {
-  const text =
-    pageOf(`SELECT encode(f.id, 'hex') COLLATE "C" AS id, f.key, p.subject, p.predicate, f.object, f.asserted_from, f.audit,
-      encode(f.content, 'hex')
-    FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key WHERE f.id > $1 ORDER BY f.id`);
-  for (let after = ''; ; ) {
-    const rows = await session.run({ text }, [bytea(after)]);
-    const last = rows.at(-1)?.[0];
-    if (last === undefined || last === null) return;
-    const keys = [...new Set(rows.map((row) => row[1]))];
-    const texts = rows.flatMap((row) => textRows(keys.indexOf(row[1]!) + 1, [saidBy(row)]));
-    await session.run({ text: `SELECT "${schema}".write_texts($1, $2, NULL)` }, [texts, keys]);
-    after = last;
-  }
-}
-
-/** Makes the words of all texts anew, in the transaction from which on others are looked for. Texts keep their numbers, and with them their vectors. */
-export async function wordsAnew(session: Session, schema: string): Promise<void> {
-  const text = pageOf(`SELECT t.id, t.space, p.subject, p.predicate, (
-      SELECT f.object FROM "${schema}".fact AS f
-      WHERE f.content = t.content AND f.key = t.key AND f.audit = t.audit AND ${DAY} = t.day LIMIT 1
-    ) AS object, t.audit, t.day
-    FROM "${schema}".fact_text AS t JOIN "${schema}".fact_partition AS p ON p.key = t.key WHERE t.id > $1 ORDER BY t.id`);
-  const update = `UPDATE "${schema}".fact_text AS t SET length = x.length, words = x.words::tsvector
-    FROM json_to_recordset($1) AS x (id bigint, length int, words text) WHERE t.id = x.id AND (t.words <> x.words::tsvector OR t.length <> x.length)`;
-  for (let after = '0'; ; ) {
-    const rows = await session.run({ text }, [after]);
-    const last = rows.at(-1)?.[0];
-    if (last === undefined || last === null) return;
-    const made = rows.flatMap((row) => {
-      const [id, space, subject, predicate, object, audit, day] = row as [
-        string,
-        string,
-        string,
-        string,
-        string | null,
-        string,
-        string,
-      ];
-      if (object === null) return [];
-      const words = wordsOfDocument({ ...documented(audit, day), subject, predicate, object });
-      const lexemes = counted(words).map(([word, positions]) => `'${space}_${word}':${positions}`);
-      return [{ id, length: words.length, words: lexemes.join(' ') }];
-    });
-    if (made.length > 0) await session.run({ text: update }, [JSON.stringify(made)]);
-    after = last;
-  }
-}
-
-/** Of rows with an `id`, in its order, and an `object`: at most `PAGE`, and no more than have `PAGE_BYTES` between them and one. */
-function pageOf(rows: string): string {
-  return `SELECT x.* FROM (
-      SELECT y.*, sum(octet_length(y.object)) OVER (ORDER BY y.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-      FROM (${rows} LIMIT ${PAGE}) AS y
-    ) AS x WHERE coalesce(x.bytes_before, 0) < ${PAGE_BYTES} ORDER BY x.id`;
-}
-
 /** What the name of a text says of its rows. */
 function documented(audit: string, day: string): Pick<FactVersion, 'asserted_from' | 'row_kind'> {
   return {
     asserted_from: day === '' ? OPEN_START : `${day}T00:00:00.000000Z`,
     row_kind: audit === 't' ? 'audit' : 'current',
-  };
-}
-
-function saidBy(
-  row: Row,
-): Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'> {
-  const [subject, predicate, object, asserted_from, audit, hash] = row.slice(2) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  return {
-    subject,
-    predicate,
-    object,
-    asserted_from,
-    row_kind: audit === 't' ? 'audit' : 'current',
-    content: { hash, bytes: 0 },
   };
 }
 

@@ -20,7 +20,7 @@ export function prepareSnapshot(
   };
 }
 
-/** In place of the one before, if nothing was erased since (see `migrations/0004-erased.ts`). */
+/** Replaces the snapshot of the trajectory by `put_snapshot`, unless a text was erased since the fold. */
 export function preparePutSnapshot(
   schema: string,
 ): (row: SnapshotRow, erasures: number) => (session: Session) => Promise<void> {

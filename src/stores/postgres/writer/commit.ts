@@ -31,8 +31,7 @@ interface HeadNews {
 type Kept = readonly (readonly [answer: string, at: string] | null)[];
 
 /**
- * Jobs that are written together, with one call of `append` (`migrations/0016-fact-rows.ts`), or with a few where other writers
- * were faster.
+ * Jobs that are written together, with one call of `append`, or with a few where other writers were faster.
  *
  * The batches are judged here, in order, each trajectory's head being what the first batch on it says; the server writes
  * them if the heads are so, and otherwise says what they are. Judged anew by that, a batch that does not fit is a conflict

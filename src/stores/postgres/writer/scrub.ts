@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Session } from '../connection/session.ts';
 import { notScrubbedError } from '../errors.ts';
-import { APPLICATION_ID } from '../schema/0001-ledger.ts';
+import { APPLICATION_ID } from '../schema/migrate.ts';
 import type { GroupCommit } from './group-commit.ts';
 
 /** What an erasure takes something out of, and what was made of that. No other table ever had it. */

@@ -5,6 +5,14 @@ import { OPEN_END } from '#memory';
 /** Rows `f` in the order of their partitions and of when they ended, with that as `e`. */
 export const ROWS = 'fact_time AS e CROSS JOIN fact AS f ON f.n = e.n';
 
+/** The length in characters above which `fact_object` stores an object, beside its row. */
+export const LONG_OBJECT = 256;
+
+/** The value of `fact_time.id_start` for a fact id; an SQL expression. */
+export function idStart(factId: string): string {
+  return `substr(${factId}, 1, 8)`;
+}
+
 /** What a query wants of one of `ROWS`, of a partition `p`, as terms that all have to hold. */
 export function restrictions({ space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery): {
   readonly where: string[];

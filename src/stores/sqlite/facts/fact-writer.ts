@@ -16,7 +16,7 @@ import {
 } from '../../facts.ts';
 import { damagedError } from '../errors.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
-import { LONG_OBJECT } from '../schema/0013-long-objects.ts';
+import { idStart, LONG_OBJECT } from './fact-rows.ts';
 import { type FoundPartition, lastChange, SELECT_CLAIM_KEY } from './facts.ts';
 import type { TextWriter } from './text-writer.ts';
 
@@ -101,10 +101,10 @@ export class FactWriter implements FactView {
     // The start of the id is for the index.
     this.#close =
       db.prepare(`UPDATE fact_time SET system_end = ?1 WHERE key = ?2 AND audit = 0 AND system_end = '${OPEN_END}'
-      AND valid_from = ?3 AND id_start = substr(?4, 1, 8)
+      AND valid_from = ?3 AND id_start = ${idStart('?4')}
       AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = fact_time.n AND f.fact_id = ?4 AND f.system_start = ?5)`);
     this.#insertTime = db.prepare(`INSERT INTO fact_time (key, audit, system_end, valid_from, id_start, n)
-      VALUES (?, ?, ?, ?, substr(?, 1, 8), ?)`);
+      VALUES (?, ?, ?, ?, ${idStart('?')}, ?)`);
     this.#insert = db.prepare(`INSERT INTO fact (key, audit, valid_from, fact_id, system_start, content,
         content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
         provenance, object, long)

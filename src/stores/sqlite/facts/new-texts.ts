@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FactVersion, Hash, PartitionName } from '#ledger';
 import { dayOf, wordsOfDocument } from '#memory';
 import { erasedText, isErasedText } from '../../facts.ts';
-import { isText } from '../schema/0017-texts-by-partition.ts';
 import { OBJECT, ROWS } from './fact-rows.ts';
+import { isText } from './fact-texts.ts';
 
 /** A text that facts are found by, before it is indexed. */
 export interface NewText {

@@ -2,8 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ChurnMap } from '#base';
 import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../../vectors.ts';
-import { noTexts, texts } from '../schema/0010-texts.ts';
-import { noTextsByPartition } from '../schema/0017-texts-by-partition.ts';
+import { RESET_TEXTS } from './fact-texts.ts';
 import {
   type NewText,
   type NewTexts,
@@ -143,10 +142,7 @@ export class TextWriter {
   /** Takes all away. */
   reset(): void {
     this.forget();
-    this.#db.exec(noTexts);
-    this.#db.exec(texts);
-    this.#db.exec(noTextsByPartition);
-    this.#db.exec('DELETE FROM fact_text_queue');
+    this.#db.exec(RESET_TEXTS);
   }
 
   /** @throws {StoreError} where the embedder has vectors of other dimensions */

@@ -9,8 +9,7 @@ import { ALICE, changeOf } from '../../../testing/fact-rows.ts';
 import { putTo } from '../../../testing/laws/fact-model.ts';
 import { batchOf } from '../../../testing/store-rows.ts';
 import { openSqlite } from '../open.ts';
-import { LONG_OBJECT } from '../schema/0013-long-objects.ts';
-import { OBJECT, ROWS } from './fact-rows.ts';
+import { LONG_OBJECT, OBJECT, ROWS } from './fact-rows.ts';
 import { TEXT_NAME } from './text-writer.ts';
 import { textsWithoutVector } from './wanted-texts.ts';
 

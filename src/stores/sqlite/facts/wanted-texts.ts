@@ -1,8 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { FactQuery } from '#ledger';
-import { isText } from '../schema/0017-texts-by-partition.ts';
-import { TEXT_OF_ROW } from '../schema/0019-words.ts';
 import { OBJECT, ROWS, restrictions } from './fact-rows.ts';
+import { isText, TEXT_OF_ROW } from './fact-texts.ts';
 import { TEXT_NAME } from './text-writer.ts';
 
 /** Selects id and key of the texts of the rows that a query wants, each once. What is not indexed yet is not among them. */

@@ -266,7 +266,7 @@ function prefixOf(hash: string): number {
 }
 
 /** The same of a hash in bytes. */
-export function prefixOfBytes(hash: Uint8Array): number {
+function prefixOfBytes(hash: Uint8Array): number {
   return ((hash[0]! << 24) | (hash[1]! << 16) | (hash[2]! << 8) | hash[3]!) >>> 1;
 }
 

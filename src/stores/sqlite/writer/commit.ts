@@ -3,8 +3,9 @@ import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, H
 import type { EffectChange } from '../../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
+import { newerSchemaError } from '../../schema-version.ts';
 import type { EffectWriter } from '../effects/effects.ts';
-import { isDuplicate, newerSchemaError } from '../errors.ts';
+import { isDuplicate } from '../errors.ts';
 import type { FactWriter } from '../facts/fact-writer.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
