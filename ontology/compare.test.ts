@@ -4,11 +4,11 @@ import { defineDomain } from 'assize/internal/kernel';
 import { budget } from 'assize/unstable/domains/budget';
 import { udt } from 'assize/unstable/domains/udt';
 import { expect, test } from 'vitest';
+import { domainFolder } from '../tests/support/domain-folder.ts';
 import { compare } from './compare.ts';
 import { parse } from './parse.ts';
 
-const text = (name: string): string =>
-  readFileSync(join(import.meta.dirname, '../domains', name, 'ontology.ttl'), 'utf8');
+const text = (name: string): string => readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8');
 const UDT = text('udt');
 
 const EDITS: readonly (readonly [what: string, before: string, after: string, said: string])[] = [

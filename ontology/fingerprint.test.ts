@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { domainFolder } from '../tests/support/domain-folder.ts';
 import { LIBRARY } from '../tests/support/guide-files.ts';
 import { concluded, fingerprint } from './fingerprint.ts';
 import { parse } from './parse.ts';
 
-const shipped = (name: string) =>
-  fingerprint(parse(readFileSync(join(import.meta.dirname, '../domains', name, 'ontology.ttl'), 'utf8')));
+const shipped = (name: string) => fingerprint(parse(readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8')));
 const edited = (...edits: (readonly [string, string])[]) =>
   fingerprint(
     parse(

@@ -57,7 +57,7 @@ function moduleSource(
  *
  * Made from the ontology. Say what stands in the state where it says \`unwritten\`, write the actions and the invariants.
  */
-${importSource(verbs, 'assize/kernel')}
+${importSource(verbs, 'assize')}
 ${importSource(['z'], 'zod')}
 
 /** Anything, until it is said what stands there. */
@@ -133,7 +133,8 @@ function invariantSource({ id, definition, source, reads, onFailure, counselor }
 
 function testSource({ domain }: Ontology, invariants: readonly DerivedInvariant[]): string {
   const name = exportName(domain);
-  return `${importSource(['type Domain', 'detectionVector'], 'assize/kernel')}
+  return `${importSource(['type Domain'], 'assize')}
+${importSource(['detectionVector'], 'assize/internal/kernel')}
 ${importSource(['describe', 'expect', 'test'], 'vitest')}
 ${importSource([name], './index.ts')}
 

@@ -1,4 +1,4 @@
-/** `assize-experiments memory`: what needs no server. What does is in src/anomalies/experiments/on-a-server.test.ts. */
+/** `assize-experiments memory`: what needs no server. What does is in experiments/memory/experiments/on-a-server.test.ts. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -262,7 +262,7 @@ describe('a cell that is not what it has to be', () => {
 
   beforeEach(() => {
     vi.resetModules();
-    vi.doMock('assize/anomalies', () => ({
+    vi.doMock('assize-experiments/memory', () => ({
       EXPERIMENTS: [
         { name: 'broken', about: 'breaks', run: async () => [table] },
         { name: 'served', about: 'serves', needs: 'postgres', run: async () => [] },
@@ -270,7 +270,7 @@ describe('a cell that is not what it has to be', () => {
     }));
   });
   afterEach(() => {
-    vi.doUnmock('assize/anomalies');
+    vi.doUnmock('assize-experiments/memory');
     vi.restoreAllMocks();
     process.exitCode = 0;
   });

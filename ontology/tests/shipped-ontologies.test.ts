@@ -1,7 +1,7 @@
 /** Each domain that has an ontology is the one that its ontology describes. */
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { type Domain, detectionVector } from 'assize/internal/kernel';
 import {
   check,
@@ -14,18 +14,17 @@ import {
   scaffold,
 } from 'assize-ontology';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOMAIN_FOLDERS, domainFolder } from '../../tests/support/domain-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
-const NAMES = globSync('domains/*/ontology.ttl', { cwd: root })
-  .map((path) => path.split(/[/\\]/)[1] as string)
-  .sort();
+const NAMES = DOMAIN_FOLDERS.map((path) => basename(path));
 
 /** Domains none of whose rules is a precondition, and why. */
 const WITHOUT_PRECONDITIONS: Readonly<Record<string, string>> = {
   budget: 'BUDGET_CAP looks at the cap, which who spends does not read and no process writes',
 };
 
-const read = (name: string): Ontology => parse(readFileSync(join(root, 'domains', name, 'ontology.ttl'), 'utf8'));
+const read = (name: string): Ontology => parse(readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8'));
 
 /** By precondition: the processes that wait for it. */
 function gatesOf(name: string): Record<string, readonly string[]> {
@@ -71,7 +70,7 @@ describe.each(NAMES)('%s', (name) => {
 
   test('derived roles and invariants are those that it ships', async () => {
     const ontology = read(name);
-    const domain = await domainIn(join(root, 'domains', name, 'index.ts'), name);
+    const domain = await domainIn(join(domainFolder(name), 'index.ts'), name);
     expect(compare(ontology, domain)).toEqual([]);
     const { roles, disagreements } = deriveRoles(ontology);
     expect(disagreements).toEqual([]);
@@ -130,7 +129,7 @@ test('what must hold before a vulnerability is disclosed, and before what leads 
 });
 
 describe.each(['airline', 'retail', 'udt'])('the README of %s', (name) => {
-  const section = readFileSync(join(root, 'domains', name, 'README.md'), 'utf8')
+  const section = readFileSync(join(domainFolder(name), 'README.md'), 'utf8')
     .split('\n## ')
     .find((text) => text.startsWith('What must hold before what\n'));
   const [gated = [], open = []] = (section?.split('\n\n') ?? [])

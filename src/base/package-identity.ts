@@ -17,7 +17,7 @@ interface Copy {
 const MADE_BY: unique symbol = Symbol.for('assize.made-by') as never;
 
 /** This copy, and no other: also of the same files, loaded twice. */
-const HERE: Copy = Object.freeze({ at: String(import.meta.url).replace(/\/src\/canon\/[^/]*$/, '') });
+const HERE: Copy = Object.freeze({ at: String(import.meta.url).replace(/\/src\/base\/[^/]*$/, '') });
 
 /**
  * Marks what only this copy of the package may use: what is looked at by identity in it, such as the stars of a footprint, is

@@ -61,7 +61,7 @@ test('the command names all that was skipped, and fails where one was for no rea
     const result = (fullName: string) => ({ status: 'skipped', fullName });
     const testResults = [
       { name: join(root, 'src/stores/memory/store.test.ts'), assertionResults: names.map(result) },
-      { name: join(root, 'src/kernel/draft.test.ts'), assertionResults: [{ status: 'passed', fullName: 'ran' }] },
+      { name: join(root, 'src/kernel/state/draft.test.ts'), assertionResults: [{ status: 'passed', fullName: 'ran' }] },
     ];
     const path = join(folder, 'report.json');
     writeFileSync(path, JSON.stringify({ numPassedTests: 1, numFailedTests: 0, testResults }));

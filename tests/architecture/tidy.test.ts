@@ -17,31 +17,33 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     instead: 'chance comes from a Random (oracle/random.ts)',
   },
   {
-    where: /^src\/(?!cli\/)/,
+    where: /^(src|ontology|experiments)\/(?!cli\/)/,
+    // An example is a program, and prints.
+    not: /\/example\.ts$/,
     what: /\bprocess\.env\b|\bconsole\.(log|error|warn)\(/,
     instead: 'settings are arguments; only the CLI talks',
   },
   {
-    where: /^(src|domains|bench|scripts)\//,
+    where: /^(src|domains|ontology|experiments|bench|scripts)\//,
     what: /catch\s*(\([a-z_]*\))?\s*\{\s*\}/i,
     instead: 'handle the error, or let it pass',
   },
   {
-    where: /^(src|domains|bench|scripts|tests)\//,
+    where: /^(src|domains|ontology|experiments|bench|scripts|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(TODO|FIXME|XXX|HACK)\b/,
     instead: 'do it, or say in an issue what is missing',
   },
   {
-    where: /^(src|domains|bench|tests)\//,
+    where: /^(src|domains|ontology|experiments|bench|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(it|test|describe)\.(only|todo)\b/,
     instead: 'run all tests',
   },
-  { where: /^src\//, what: /export \* from/, instead: 'name what a folder shows' },
+  { where: /^(src|ontology|experiments)\//, what: /export \* from/, instead: 'name what a folder shows' },
 ];
 
-const files = ['src', 'domains', 'bench', 'scripts', 'tests'].flatMap((folder) =>
+const files = ['src', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name))),
@@ -63,12 +65,14 @@ for (const { where, not, what, instead } of BANS) {
 
 test('every floor opens with what it guarantees and what it never does', () => {
   const folders = (path: string): string[] =>
-    readdirSync(join(root, 'src', path), { withFileTypes: true })
+    readdirSync(join(root, path), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => join(path, name));
-  const floors = folders('').filter((name) => !['cli', 'testing', 'integrations', 'tools'].includes(name));
-  for (const name of [...floors, ...folders('integrations'), ...folders('tools')]) {
-    expect(readFileSync(join(root, 'src', name, 'index.ts'), 'utf8'), name).toMatch(/^(\/\*\*|\/\/)/);
+  const parents = ['src/domains', 'src/integrations', 'src/tools'];
+  const floors = folders('src').filter((path) => !['src/cli', 'src/testing', ...parents].includes(path));
+  const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('experiments', name));
+  for (const path of [...floors, ...parents.flatMap(folders), 'domains', 'ontology', ...experiments]) {
+    expect(readFileSync(join(root, path, 'index.ts'), 'utf8'), path).toMatch(/^(\/\*\*|\/\/)/);
   }
 });
 

@@ -1,11 +1,12 @@
 /** The command of one copy of the package, given a domain or tools that import another one: refused, with what to do instead. */
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { openStore } from '#stores';
+import { copyClone } from '../support/clone.ts';
 import { type Ended, endOf } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -82,9 +83,7 @@ let pending: string;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-copies-')));
   own = join(folder, 'copy');
-  for (const part of ['src', 'domains', 'package.json'])
-    cpSync(join(root, part), join(own, part), { recursive: true, filter: (path) => !path.endsWith('.test.ts') });
-  symlinkSync(realpathSync(join(root, 'node_modules')), join(own, 'node_modules'));
+  copyClone(own);
   project = join(folder, 'project');
   mkdirSync(join(project, 'node_modules'), { recursive: true });
   symlinkSync(own, join(project, 'node_modules/assize'));

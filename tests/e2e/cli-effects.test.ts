@@ -198,7 +198,7 @@ describe('what tools are to do is shown with what waits', () => {
   test('and it is not approved as something else than was shown', async () => {
     const id = await waiting('orders', async (_, pending) => {
       const stage = join(root, 'tests/support/effects-failing.ts');
-      const made = `import { orders } from ${JSON.stringify(stage)};\nimport { defineDomain } from 'assize/kernel';\n`;
+      const made = `import { orders } from ${JSON.stringify(stage)};\nimport { defineDomain } from 'assize';\n`;
       writeFileSync(
         join(here.folder, 'wide.ts'),
         `${made}export const wide = defineDomain({ ...orders.declared, name: 'wide', freeze: 'footprint' });\n`,

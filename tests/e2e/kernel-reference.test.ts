@@ -94,15 +94,17 @@ test('every property that is named after a theorem is there', () => {
 
 test('the typed rejections are those of the kernel, in their order', () => {
   const reasons = rowsOf('reason').map(([reason]) => codesIn(reason)[0]);
-  const all = unionIn('src/kernel/compile.ts', 'readonly reason:');
+  const all = unionIn('src/kernel/judge/compiled.ts', 'readonly reason:');
   expect([...reasons, 'invariant_rejected']).toEqual(all);
 });
 
 test('the kinds of rules and what they may say are those of the kernel', () => {
-  const kinds = [...read('src/kernel/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
+  const kinds = [...read('src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
   expect(rowsOf('kind').map(([kind]) => kind)).toEqual(kinds);
   const options = rowsOf('option').map(([option]) => /\w+/.exec(codesIn(option)[0] ?? '')?.[0]);
-  const declared = [...read('src/kernel/spec-shape.ts').matchAll(/\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g)];
+  const declared = [
+    ...read('src/kernel/domain/spec-shape.ts').matchAll(/\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g),
+  ];
   for (const option of options)
     expect([option, declared.some(([, name]) => name === option) || option === 'approvals']).toEqual([option, true]);
 });
@@ -131,7 +133,7 @@ test('what is called is there, and the numbers are those of the sources', () => 
   expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
   expect(page).toContain(`more than ${ASKS_MAX.toLocaleString('en')} questions`);
   expect(page).toContain(`at ${numberIn('src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
-  expect(page).toContain(`at most ${numberIn('src/runtime/writer.ts', 'TRIES_MAX')} times`);
+  expect(page).toContain(`at most ${numberIn('src/runtime/writer/prepared.ts', 'TRIES_MAX')} times`);
 });
 
 test('the links lead somewhere', () => {

@@ -81,7 +81,7 @@ test('every file is there, and has the name, exported or a member of what is', (
 });
 
 /** What stands there as code and is no name of the file before it. */
-const WORDS = new Set(['lww', 'evi', 'facts', 'assize anomalies', 'peers/package.json', '-']);
+const WORDS = new Set(['lww', 'evi', 'facts', 'assize-experiments memory', 'peers/package.json', '-']);
 
 test('every title is that of a test, in the file that is named', () => {
   let titles = 0;
@@ -108,10 +108,10 @@ test('what has no test has nothing to be built, or is a figure of the benchmarks
 });
 
 test('every property that is named after a number of the paper is there', () => {
-  const titles = titlesOf(readFile('tests/properties/memory-theorems.test.ts'));
+  const titles = titlesOf(readFile('experiments/tests/memory-theorems.test.ts'));
   const named = [...notions, ...paper, ...differences]
     .flatMap(({ tests }) => namedTests(tests))
-    .filter(({ file }) => file === 'tests/properties/memory-theorems.test.ts');
+    .filter(({ file }) => file === 'experiments/tests/memory-theorems.test.ts');
   expect(titles.length).toBeGreaterThan(8);
   expect(titles.filter((title) => !named.some((one) => matches(title, one.title)))).toEqual([]);
 });

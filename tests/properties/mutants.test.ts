@@ -47,14 +47,14 @@ const PROPERTIES = {
 const MUTANTS: readonly Mutant[] = [
   {
     fault: 'skips an invariant',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [['if (places === undefined) continue;', 'if (places === undefined || rule.index === 1) continue;']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'walks the invariants in the wrong order',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [
       [
         'for (const rule of this.#domain.rules) {\n      const places',
@@ -66,21 +66,21 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'takes the members of a rule as they come',
-    file: 'kernel/members.ts',
+    file: 'kernel/state/members.ts',
     changes: [['[...this.#all.values()].sort(byKeys)', '[...this.#all.values()].reverse()']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'forgets what did not pass before',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [['for (const { rule, keys } of this.failing.values()) work.judgeAt(rule, keys);', '']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'drops the index of what members are judged with',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [
       [
         'for (const [rule, dependents] of this.#dependents) dependents.match(',
@@ -92,7 +92,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'does not move that index when a change is kept',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [
       [
         'for (const { rule, place, others } of restatements)',
@@ -104,7 +104,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets pass what can’t be judged',
-    file: 'kernel/judge.ts',
+    file: 'kernel/judge/check-rule.ts',
     changes: [
       [
         'const what = error instanceof FootprintFault',
@@ -116,35 +116,35 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'does not look at what is beside a change',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [['parent === before && parent.length >= deepest', 'parent === before && parent.length >= deepest - 1']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'takes the length of a list for a member',
-    file: 'kernel/view.ts',
+    file: 'kernel/state/view.ts',
     changes: [[' && (!Array.isArray(container) || isIndex(key))', '']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'excuses, the naive way, what a change touches',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [['this.#excused.has(key) && !touched.has(key)', 'this.#excused.has(key)']],
     by: 'evaluation',
     property: 'strict',
   },
   {
     fault: 'counts nothing anew when a change is kept',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [['        work.keepCounts();\n      },', '      },']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'counts what a refused change would have made',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [
       [
         'const places = work.places[rule.index];',
@@ -156,63 +156,63 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'goes on counting members whose collection is gone',
-    file: 'kernel/standing.ts',
+    file: 'kernel/judge/incremental-check.ts',
     changes: [['if (path.length < pattern.segments.length)', 'if (path.length < 0)']],
     by: 'follow',
     property: 'a world that follows',
   },
   {
     fault: 'leaves a member in the group that it was in',
-    file: 'kernel/tally.ts',
+    file: 'kernel/judge/aggregates.ts',
     changes: [['this.#groups.set(before.group, less(this.group(before.group), before));', '']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'judges only the group that a member comes into',
-    file: 'kernel/tally.ts',
+    file: 'kernel/judge/aggregates.ts',
     changes: [['      touched(before.group);\n', '']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'adds numbers that are no longer exact',
-    file: 'kernel/tally.ts',
+    file: 'kernel/judge/aggregates.ts',
     changes: [['if (Number.isSafeInteger(total)) return total;', 'if (Number.isFinite(total)) return total;']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'counts without those that can’t be counted',
-    file: 'kernel/tally.ts',
+    file: 'kernel/judge/aggregates.ts',
     changes: [['if (unfit.size === 0) return undefined;', 'if (unfit.size >= 0) return undefined;']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'does not forget that a member could not be counted',
-    file: 'kernel/tally.ts',
+    file: 'kernel/judge/aggregates.ts',
     changes: [['else this.#unfit.delete(name);\n      touched', 'touched']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'takes a member for unchanged whose amount alone is another',
-    file: 'kernel/tally.ts',
+    file: 'kernel/judge/aggregates.ts',
     changes: [['by === before && amount === row?.[this.slot * 2 + 1]', 'by === before']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'judges the naive way only what did not pass',
-    file: 'kernel/evaluate.ts',
+    file: 'kernel/judge/full-check.ts',
     changes: [["if (result.result !== 'pass') yield", "if (result.result === 'reject') yield"]],
     by: 'evaluation',
     property: 'strict',
   },
   {
     fault: 'judges the state before the change',
-    file: 'kernel/adjudicate.ts',
+    file: 'kernel/judge/adjudicate.ts',
     changes: [
       [
         'const candidate = candidateOf(',
@@ -225,14 +225,14 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'does not undo what was refused',
-    file: 'kernel/world.ts',
+    file: 'kernel/judge/world.ts',
     changes: [['draft.undo();', '']],
     by: 'theorems',
     property: 'Theorem 1 ',
   },
   {
     fault: 'undoes lists without their length',
-    file: 'kernel/draft.ts',
+    file: 'kernel/state/draft.ts',
     changes: [
       [
         "if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;",
@@ -244,7 +244,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'changes a shared state in place',
-    file: 'kernel/draft.ts',
+    file: 'kernel/state/draft.ts',
     changes: [
       [
         'if (owned === undefined || owned.has(this.value)) return;',
@@ -256,21 +256,21 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets a draft be written to after its time',
-    file: 'kernel/draft.ts',
+    file: 'kernel/state/draft.ts',
     changes: [['root.ended = true;', '']],
     by: 'theorems',
     property: 'Theorem 1 ',
   },
   {
     fault: 'records arguments that the action has changed',
-    file: 'kernel/compile.ts',
+    file: 'kernel/judge/compile.ts',
     changes: [['{ args: frozen(copyJson(parsed.data)) }', '{ args: copyJson(parsed.data) }']],
     by: 'theorems',
     property: 'Theorem 2 (Audit Log Integrity): (i) ',
   },
   {
     fault: 'replaces whole what changed inside',
-    file: 'kernel/changes.ts',
+    file: 'kernel/state/changes.ts',
     changes: [
       ['isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)', 'false as boolean'],
     ],
@@ -279,7 +279,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'writes to what may only be read',
-    file: 'kernel/candidate.ts',
+    file: 'kernel/judge/candidate.ts',
     changes: [
       [
         'changeOutside(compiled.binding.writes, changes)',
@@ -291,14 +291,14 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'shows a plain value whose inside alone is in the footprint',
-    file: 'kernel/slice.ts',
+    file: 'kernel/state/slice.ts',
     changes: [['return scope.all ? (value as Json) : undefined;', 'return value as Json;']],
     by: 'footprints',
     property: 'has exactly',
   },
   {
     fault: 'lets members be removed that must be there',
-    file: 'kernel/schema.ts',
+    file: 'kernel/domain/schema.ts',
     changes: [
       [
         "if (op !== 'remove') return part",
@@ -310,35 +310,35 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'freezes only what the action itself touches',
-    file: 'kernel/adjudicate.ts',
+    file: 'kernel/judge/adjudicate.ts',
     changes: [['...binding.writes, ...standing.readBy(draft.state, changes)]', '...binding.writes]']],
     by: 'freeze',
     property: 'unrelated proposals',
   },
   {
     fault: 'does not judge anew after a counselor',
-    file: 'kernel/counselor.ts',
+    file: 'kernel/judge/approve.ts',
     changes: [['world.standing.restart(world.state);', '']],
     by: 'evaluation',
     property: 'judging what',
   },
   {
     fault: 'takes anybody for a counselor',
-    file: 'kernel/channel.ts',
+    file: 'kernel/judge/channel.ts',
     changes: [['domain.counselors[kind]?.(principal) === true', 'Object.hasOwn(domain.counselors, kind)']],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },
   {
     fault: 'lets those who asked approve it',
-    file: 'kernel/channel.ts',
+    file: 'kernel/judge/channel.ts',
     changes: [['requesters.some((requester) => plainName(requester) === name)', 'requesters.length > 99']],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },
   {
     fault: 'commits broken states without override',
-    file: 'kernel/counselor.ts',
+    file: 'kernel/judge/approve.ts',
     changes: [
       [
         'if (broken.length > 0) checkOverride(waiting, counselor, broken);',
@@ -350,7 +350,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'appends twice',
-    file: 'runtime/propose.ts',
+    file: 'runtime/propose/propose.ts',
     changes: [
       [
         'ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });',
@@ -362,7 +362,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'forgets the freeze',
-    file: 'runtime/freeze.ts',
+    file: 'runtime/writer/freeze.ts',
     changes: [
       [
         'if (chain.open.size === 0) return undefined;\n  const { reads',
@@ -374,21 +374,21 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'overlooks what is committed while it reads what was',
-    file: 'runtime/unchanged.ts',
+    file: 'runtime/propose/precondition.ts',
     changes: [['of this.#writer.log.since(this)) found', 'of [...this.#writer.log.since(this)].slice(0, 0)) found']],
     by: 'unchanged',
     property: 'refused exactly when',
   },
   {
     fault: 'refuses for what was never written',
-    file: 'runtime/unchanged.ts',
+    file: 'runtime/propose/precondition.ts',
     changes: [['    return found;\n', '    this.#found = found;\n    return found;\n']],
     by: 'unchanged',
     property: 'refused exactly when',
   },
   {
     fault: 'lets an approval change what another one freezes',
-    file: 'runtime/resolve.ts',
+    file: 'runtime/approve/approve.ts',
     changes: [['checkOthers(chain, world.domain, pendingId, commit.changes);', '']],
     by: 'frozen-footprint',
     property: 'at the commit of an approval',
@@ -554,7 +554,19 @@ const MUTANTS: readonly Mutant[] = [
 
 const root = resolve(import.meta.dirname, '../..');
 /** What the copies need of the sources and tests. */
-const FLOORS = ['canon', 'merkle', 'authority', 'kernel', 'ledger', 'oracle', 'effects', 'memory', 'runtime', 'stores'];
+const FLOORS = [
+  'base',
+  'canon',
+  'merkle',
+  'authority',
+  'kernel',
+  'ledger',
+  'oracle',
+  'effects',
+  'memory',
+  'runtime',
+  'stores',
+];
 const SOUND = 'sound';
 /** No copy: what is tried is in folders of folders beside it. */
 const PARTS = 'parts/of/copies';

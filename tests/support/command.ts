@@ -56,7 +56,7 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   return withoutProgress({ code, out, err });
 }
 
-/** As `src/cli/progress.ts` writes it where there is no terminal. */
+/** As `src/cli/terminal/progress.ts` writes it where there is no terminal. */
 const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
 
 const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });

@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Parser, type Quad, Store } from 'n3';
+import { domainFolder } from './domain-folder.ts';
 
 const OWN = 'urn:assize:ontology#';
 const RDFS = 'http://www.w3.org/2000/01/rdf-schema#';
 const SKOS = 'http://www.w3.org/2004/02/skos/core#';
 
-/** What `domains/NAME/ontology.ttl` says, by the vocabulary of the domains' ontologies. */
+/** What the `ontology.ttl` of a domain says, by the vocabulary of the domains' ontologies. */
 export class OntologyTerms {
   readonly #store: Store;
   readonly #own: string;
 
   constructor(domain: string) {
-    const file = join(import.meta.dirname, '../../domains', domain, 'ontology.ttl');
+    const file = join(domainFolder(domain), 'ontology.ttl');
     this.#own = `urn:assize:domain:${domain}#`;
     this.#store = new Store(new Parser().parse(readFileSync(file, 'utf8')));
   }

@@ -12,7 +12,7 @@ export function readFile(path: string): string {
 
 /** The path from the root of a file that a page names. */
 export function pathOf(file: string): string {
-  return /^(?:tests|bench)\//.test(file) ? file : `src/${file}`;
+  return /^(?:tests|bench|domains|ontology|experiments)\//.test(file) ? file : `src/${file}`;
 }
 
 /** The rows of all tables of a page whose head begins with a cell, as cells. @throws where there is none */

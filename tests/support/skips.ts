@@ -76,13 +76,13 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'other memories are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules')),
-    files: ['src/anomalies/peers/peers.test.ts'],
+    files: ['experiments/memory/peers/peers.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
   {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
-    files: ['src/tools/files/acts.test.ts', 'tests/e2e/cli-adjudicate.test.ts'],
+    files: ['src/tools/files/acts.test.ts', 'experiments/tests/cli-adjudicate.test.ts'],
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {
@@ -133,7 +133,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the published vectors are not there (ASSIZE_DATA)',
     holds: without(...VECTORS),
-    files: ['src/canon/canonicalize.test.ts', 'src/canon/ed25519.test.ts', 'src/merkle/verify.test.ts'],
+    files: ['src/canon/json/canonicalize.test.ts', 'src/canon/crypto/ed25519.test.ts', 'src/merkle/verify.test.ts'],
   },
   {
     why: 'the sets of tau-bench are not there (ASSIZE_DATA)',
@@ -146,18 +146,18 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'domains/retail/benchmark.test.ts',
       'domains/retail/schema.test.ts',
       'domains/retail/tools.test.ts',
-      'src/faults/experiments/tasks.test.ts',
-      'src/faults/tau/data.test.ts',
-      'src/faults/tau/service.test.ts',
-      'tests/e2e/airline.test.ts',
+      'experiments/effects/experiments/tasks.test.ts',
+      'experiments/effects/tau/data.test.ts',
+      'experiments/effects/tau/service.test.ts',
+      'experiments/tests/airline.test.ts',
       'tests/e2e/deep-replay.test.ts',
-      'tests/e2e/retail.test.ts',
+      'experiments/tests/retail.test.ts',
     ],
   },
   {
     why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
     holds: without('go-vulndb'),
-    files: ['domains/disclosure/adjudicate.test.ts', 'tests/e2e/disclosure.test.ts'],
+    files: ['domains/disclosure/adjudicate.test.ts', 'experiments/tests/disclosure.test.ts'],
   },
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',

@@ -29,8 +29,9 @@ test('covers just this in just that trajectory, for some minutes from the head o
 });
 
 test('is what every command makes that acts by itself', () => {
-  const makers = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  const cli = join(import.meta.dirname, '..');
+  const makers = readdirSync(cli, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-    .filter((path) => readFileSync(join(import.meta.dirname, path), 'utf8').includes('issueWrit('));
-  expect(makers.sort()).toEqual(['commands/writ/issue.ts', 'demo.ts', 'momentary-writ.ts']);
+    .filter((path) => readFileSync(join(cli, path), 'utf8').includes('issueWrit('));
+  expect(makers.sort()).toEqual(['commands/demo-story.ts', 'commands/writ/issue.ts', 'input/ephemeral-writ.ts']);
 });

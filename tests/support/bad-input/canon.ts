@@ -1,4 +1,3 @@
-import * as base from '#base';
 import * as canon from '#canon';
 import type { Case, Exempt } from './case.ts';
 import { exempt, takes } from './table.ts';
@@ -8,23 +7,8 @@ const AT = '2026-03-23T09:00:00.000000Z';
 const LIMITS = { depthMax: 10, bytesMax: 1_000, nodesMax: 100, integers: 'safe', foreign: true };
 const bytes = new Uint8Array([1, 2, 3]);
 const HOT = 'on the way of every value: what it takes is checked before, and said by its type';
-const MARKS = 'marks what another function of this package has made';
 
 export const CANON: Readonly<Record<string, Case | Exempt>> = {
-  requireForm: exempt('makes these errors'),
-  'new RecentMap': takes((size) => new base.RecentMap(size), [3]),
-  'RecentMap.get': takes((key) => new base.RecentMap(3).get(key), ['a']),
-  'RecentMap.set': takes((key, value) => new base.RecentMap(3).set(key, value), ['a', 1]),
-  'RecentMap.clear': takes(() => new base.RecentMap(3).clear(), []),
-  'new ChurnMap': takes(() => new base.ChurnMap(), []),
-  'ChurnMap.get': takes((key) => new base.ChurnMap().get(key), ['a']),
-  'ChurnMap.has': takes((key) => new base.ChurnMap().has(key), ['a']),
-  'ChurnMap.set': takes((key, value) => new base.ChurnMap().set(key, value), ['a', 1]),
-  'ChurnMap.delete': takes((key) => new base.ChurnMap().delete(key), ['a']),
-  'ChurnMap.clear': takes(() => new base.ChurnMap().clear(), []),
-  'ChurnMap.size': takes(() => new base.ChurnMap().size, []),
-  'ChurnMap.keys': takes(() => new base.ChurnMap().keys(), []),
-  'ChurnMap.values': takes(() => new base.ChurnMap().values(), []),
   addMicros: takes(canon.addMicros, [AT, 1]),
   assertPublicKey: takes((key) => canon.assertPublicKey(key), [publicKey]),
   canonicalize: takes(canon.canonicalize, [{ a: [1, 'x'] }, LIMITS]),
@@ -36,7 +20,6 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   hashText: takes(canon.hashText, ['text']),
   instantFromMillis: takes(canon.instantFromMillis, [1_000, 1]),
   instantToMillis: takes(canon.instantToMillis, [AT]),
-  isAssizeError: takes(base.isAssizeError, [new Error('x'), 'bad_key']),
   isInstant: takes(canon.isInstant, [AT]),
   issueText: exempt('is given what a schema has made'),
   issueWords: exempt('is given what a schema has made'),
@@ -48,11 +31,6 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   parseStrict: takes(canon.parseStrict, ['{"a":1}', LIMITS]),
   plainText: takes(canon.plainText, [{ a: 1 }]),
   readCanonical: takes(canon.readCanonical, ['{"a":1}']),
-  madeHere: exempt(MARKS),
-  refuseOtherCopy: takes(base.refuseOtherCopy, [{}, 'The thing']),
-  requireMadeHere: takes(base.requireMadeHere, [base.madeHere({}), 'The thing']),
-  setOwn: exempt(HOT),
-  thrownOf: takes((thrown) => base.thrownOf(thrown), [1]),
   signBytes: takes(canon.signBytes, [bytes, privateKey]),
   signText: takes(canon.signText, ['entry', 'text', privateKey]),
   sortKeys: exempt(HOT),

@@ -122,6 +122,8 @@ const KEPT = 'a part of a state, which the schema of its domain keeps sound';
 const recorded = (): any => ({ task_id: 1, trial: 0, model: 'm', calls: [], outputs: new Map() });
 
 export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
+  domains: none,
+  domainsWithoutInvariants: none,
   airlineInitial: takes(
     airlineInitial as never,
     () => {

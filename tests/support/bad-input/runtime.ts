@@ -257,7 +257,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.revoke(input),
     [{ writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
   ),
-  'Trajectory.takeOverRevocation': exempt('of a trajectory below; see src/runtime/revoke.test.ts'),
+  'Trajectory.takeOverRevocation': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
   'Trajectory.conclude': {
     trusted: {},
     make: async () => {

@@ -1,18 +1,42 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import domains from '../../../domains/package.json' with { type: 'json' };
+import experiments from '../../../experiments/package.json' with { type: 'json' };
+import ontology from '../../../ontology/package.json' with { type: 'json' };
 import manifest from '../../../package.json' with { type: 'json' };
 
-/** The floor that a subpath of the package stands for; the root only exports again what a floor exports. */
-function floorOf(subpath: string): string {
-  if (subpath.startsWith('./domains/')) return 'domains';
-  return subpath.split('/')[1] as string;
+const root = join(import.meta.dirname, '../../..');
+
+/** The workspaces, by the floor that their tables have here. A command line is no function of a program, nor is a test's world. */
+const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
+  domains: subpaths('assize-domains', domains.exports),
+  ontology: subpaths('assize-ontology', ontology.exports),
+  experiments: subpaths('assize-experiments', experiments.exports),
+};
+
+function subpaths(name: string, exported: Readonly<Record<string, string>>): string[] {
+  return Object.keys(exported)
+    .filter((subpath) => !/\.ttl$|\/cli$|\/testing$/.test(subpath))
+    .map((subpath) => name + subpath.slice(1));
 }
 
-/** What is exported by the subpaths of a floor and can be called: functions, classes as `new Name`, methods as `Name.method`. */
+/** What a floor is imported by: its `#` names, each folder of a pattern, and the subpaths of its workspace. */
+function specifiersOf(floor: string): string[] {
+  const own = Object.entries(manifest.imports).filter(([name]) => name.slice(1).split('/')[0] === floor);
+  const named = own.flatMap(([name, path]) => {
+    const [before = '', after = ''] = path.split('*');
+    const files = name.includes('*') ? globSync(path, { cwd: root }) : [];
+    return name.includes('*')
+      ? files.map((file) => name.replace('*', `./${file}`.slice(before.length, -after.length)))
+      : [name];
+  });
+  return [...named, ...(WORKSPACES[floor] ?? [])];
+}
+
+/** What a floor exports and can be called: functions, classes as `new Name`, methods as `Name.method`. */
 export async function publicNames(floor: string): Promise<string[]> {
   const exported: [name: string, value: unknown][] = [];
-  for (const subpath of Object.keys(manifest.exports)) {
-    if (subpath === '.' || /\.(json|ttl)$/.test(subpath) || floorOf(subpath) !== floor) continue;
-    exported.push(...Object.entries(await import(`assize${subpath.slice(1)}`)));
-  }
+  for (const specifier of specifiersOf(floor)) exported.push(...Object.entries(await import(specifier)));
   const values = new Set(exported.map(([, value]) => value));
   return [...new Set(exported.flatMap(([name, value]) => callsOf(name, value, values)))];
 }
