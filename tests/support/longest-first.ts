@@ -35,7 +35,6 @@ const LONGEST = [
   'tests/crash/postgres-kill.test.ts',
   'tests/e2e/guides.test.ts',
   'tests/e2e/ontology-guide.test.ts',
-  'src/stores/sqlite/writing-aside.test.ts',
   'tests/properties/runs.test.ts',
   'tests/properties/shipped-domains.test.ts',
   'tests/crash/faults.test.ts',

@@ -7,6 +7,5 @@ export {
   openSqlite,
   type SqliteOptions,
   type VectorSearch,
-  type Writer,
 } from './open.ts';
 export { SqliteStore } from './store.ts';

@@ -4,16 +4,7 @@ import { isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
 import { SQLITE_OPTIONS } from '../forms.ts';
 import { checkCount } from '../input.ts';
-import {
-  checkChoices,
-  checkVectorSearch,
-  checkWriter,
-  type Durability,
-  type OpenMode,
-  type VectorSearch,
-  type Writer,
-} from '../options.ts';
-import type { Indexes } from './commit.ts';
+import { checkChoices, checkVectorSearch, type Durability, type OpenMode, type VectorSearch } from '../options.ts';
 import { prepareToWrite, SETTINGS, using } from './connect.ts';
 import { isFolderClosed, isNotADatabase, newerSchemaError, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
@@ -22,10 +13,9 @@ import { whenUnlocked } from './retry.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema.ts';
 import { loadSqliteVec, sqliteVecPath } from './sqlite-vec.ts';
 import { type Connection, SqliteStore } from './store.ts';
-import { WritingHere } from './writing.ts';
-import { WritingAside } from './writing-aside.ts';
+import { Writing } from './writing.ts';
 
-export type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
+export type { Durability, OpenMode, VectorSearch } from '../options.ts';
 
 export interface SqliteOptions {
   /** The file, relative to the working directory; not a URL. */
@@ -38,8 +28,6 @@ export interface SqliteOptions {
   readonly lockTimeoutMs?: number;
   /** Default `exact`. `sqlite-vec` needs the package of that name. */
   readonly vectors?: VectorSearch;
-  /** Default `inline`. */
-  readonly writer?: Writer;
 }
 
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
@@ -62,10 +50,8 @@ export const LOCK_TIMEOUT_MS = 5_000;
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   requireForm(SQLITE_OPTIONS, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
-  const { writer = 'inline' } = options;
   checkChoices(mode, durability);
   checkVectorSearch(vectors);
-  checkWriter(writer);
   checkCount(lockTimeoutMs, 'lockTimeoutMs');
   const path = checkPath(options.path);
   try {
@@ -83,8 +69,11 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const connecting = { mode, durability, extension };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
     const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
-    const isAside = writer === 'thread' && mode !== 'readonly';
-    const store = await (isAside ? openAside(connection, connecting) : openHere(connection, connecting));
+    const make = (db: DatabaseSync): SqliteStore => {
+      const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
+      return new SqliteStore(db, indexes, new Writing(db, indexes, connection), connection);
+    };
+    const store = await whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
     if (mode !== 'readonly') await goOnErasing(store);
     return store;
   } catch (error) {
@@ -165,45 +154,6 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
     if (!isFolderClosed(error) || existsSync(`${path}-wal`)) throw error;
     return using(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true, allowExtension }, settle);
   }
-}
-
-async function openHere(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
-  const { path, lockTimeoutMs } = connection;
-  const make = (db: DatabaseSync): SqliteStore => {
-    const indexes = indexesOf(db);
-    return new SqliteStore(db, indexes, new WritingHere(db, indexes, connection), connection);
-  };
-  return whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
-}
-
-/** With a connection of its own that only reads, beside the one by which the other thread writes. */
-async function openAside(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
-  const { path, lockTimeoutMs } = connection;
-  const deadline = performance.now() + lockTimeoutMs;
-  const left = (): number => Math.max(0, deadline - performance.now());
-  const onlyReading = (db: DatabaseSync): DatabaseSync => {
-    db.exec('PRAGMA query_only = ON');
-    return db;
-  };
-  const db = await whenUnlocked(() => connect(path, connecting, onlyReading), path, lockTimeoutMs);
-  const close = (): void => {
-    if (db.isOpen) db.close();
-  };
-  let writing: WritingAside | undefined;
-  try {
-    const { durability } = connecting;
-    writing = await WritingAside.open({ path, durability, lockTimeoutMs, openWithinMs: left() }, close);
-    const made = writing;
-    return await whenUnlocked(() => new SqliteStore(db, indexesOf(db), made, connection), path, left());
-  } catch (error) {
-    close();
-    await writing?.stop();
-    throw error;
-  }
-}
-
-function indexesOf(db: DatabaseSync): Indexes {
-  return { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
 }
 
 /** What an erasure had still to do when its process ended. A store that has no room for that now is a store all the same. */
