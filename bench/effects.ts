@@ -1,7 +1,7 @@
 /**
  * Transactions of tools: who may act in memory (`coordination.ts`), what a transaction costs where it has to be on the disk, and
  * what it adds to tools that take a millisecond. What is durable is measured beside the same proposals without tools and beside
- * plain entries, in the same run, with as many callers, and written in the same thread or in one of its own, as they are.
+ * plain entries, in the same run and with as many callers.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Assize, type Domain, generateKeys, openStore, type Trajectory, type Writ } from 'assize';
 import { z } from 'zod';
 import { Coordinator, type Delivery, declareTool, readClaim, type Sink, type Tool } from '#effects';
-import type { Store, Writer } from '#stores';
+import type { Store } from '#stores';
 import { append, Chains, Watch } from './appends.ts';
 import { coordinationBench } from './coordination.ts';
 import { type BenchResult, type Contender, compare, formatTable, type Rate, rateResult, ratioOf } from './measure.ts';
@@ -31,8 +31,6 @@ const WARM_AGENTS = 20_000;
 /** Transactions of one caller by which syncs are counted. */
 const COUNTED = 200;
 
-const HOW: { readonly [writer in Writer]: string } = { inline: '', thread: ', written in a thread' };
-
 interface Kind {
   readonly name: string;
   readonly tool: string;
@@ -41,7 +39,6 @@ interface Kind {
   readonly isNamed?: true;
 }
 
-/** The goals are those of many callers, for whom a thread that writes is meant. */
 const KINDS: readonly Kind[] = [
   { name: 'buffered, keyed sink', tool: 'keyed.buffered', goal: { min: 16_000, ratioMin: 0.55 } },
   { name: 'buffered, keyed sink, named', tool: 'keyed.buffered', isNamed: true },
@@ -51,20 +48,15 @@ const KINDS: readonly Kind[] = [
 
 /** `peer`: figures of the reference in Python, to stand beside ours. */
 export async function effectsBench(peer?: PeerFigures): Promise<BenchResult[]> {
-  return [
-    ...(await coordinationBench(peer)),
-    ...(await durable('inline')),
-    ...(await durable('thread')),
-    ...(await agents()),
-  ];
+  return [...(await coordinationBench(peer)), ...(await durable()), ...(await agents())];
 }
 
-async function durable(writer: Writer): Promise<BenchResult[]> {
+async function durable(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   const opened: Stage[] = [];
   const stage = async (name: string): Promise<Stage> => {
     const tools = [sinkTool('keyed', 'buffered'), sinkTool('blind', 'buffered'), sinkTool('keyed', 'externalised')];
-    const each = await openStage(`sqlite:${join(folder, `${name}.db`)}`, tools, writer);
+    const each = await openStage(`sqlite:${join(folder, `${name}.db`)}`, tools);
     opened.push(each);
     return each;
   };
@@ -79,15 +71,10 @@ async function durable(writer: Writer): Promise<BenchResult[]> {
       warmMs: WARM_MS,
     });
     const results = [
-      rateResult(
-        { ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable${HOW[writer]}` },
-        appended,
-      ),
+      rateResult({ ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable` }, appended),
     ];
     for (const [i, kind] of KINDS.entries())
-      results.push(
-        ...(await resultsOf(kind, writer, rates[i]!, appended!, proposed!, await stage(`${kind.name} counted`))),
-      );
+      results.push(...(await resultsOf(kind, rates[i]!, appended!, proposed!, await stage(`${kind.name} counted`))));
     return results;
   } finally {
     for (const each of opened) await each.close();
@@ -97,15 +84,14 @@ async function durable(writer: Writer): Promise<BenchResult[]> {
 
 async function resultsOf(
   kind: Kind,
-  writer: Writer,
   rate: Rate,
   appended: Rate,
   proposed: Rate,
   counted: Stage,
 ): Promise<BenchResult[]> {
-  const name = `one effect, ${kind.name}, ${CALLERS} callers, durable${HOW[writer]}`;
+  const name = `one effect, ${kind.name}, ${CALLERS} callers, durable`;
   return [
-    rateResult({ ...rate, name }, appended, writer === 'thread' ? kind.goal : undefined),
+    rateResult({ ...rate, name }, appended, kind.goal),
     { name: `${name}: of plain proposals`, value: ratioOf(rate, proposed), unit: '' },
     { name: `${name}: groups a caller waits for`, value: await groupsWaitedFor(counted, kind), unit: '' },
   ];
@@ -121,8 +107,8 @@ interface Stage {
   close(): Promise<void>;
 }
 
-async function openStage(url: string, tools: readonly Tool[], writer: Writer = 'inline'): Promise<Stage> {
-  const store = await openStore(url, { writer });
+async function openStage(url: string, tools: readonly Tool[]): Promise<Stage> {
+  const store = await openStore(url);
   const groups = { count: 0 };
   const keys = generateKeys();
   const assize = new Assize({
@@ -272,8 +258,7 @@ async function agentsWith(tools: string, takesTime: () => Promise<void>): Promis
   let isWarm = false;
   const slow = [sinkTool('keyed', 'buffered', 'slow', () => (isWarm ? takesTime() : null))];
   const inMemory = await openStage('memory:', slow);
-  const inline = await openStage(`sqlite:${join(folder, 'inline.db')}`, slow);
-  const aside = await openStage(`sqlite:${join(folder, 'thread.db')}`, slow, 'thread');
+  const onDisk = await openStage(`sqlite:${join(folder, 'agents.db')}`, slow);
   const coordinator = new Coordinator();
   const bare: Act = async () => {
     for (let i = 0; i < STEPS; i++) await takesTime();
@@ -289,15 +274,14 @@ async function agentsWith(tools: string, takesTime: () => Promise<void>): Promis
   };
   const act = transact({ tool: 'slow' }, STEPS);
   try {
-    for (const stage of [inMemory, inline, aside]) await callers(stage, 'at full speed', act, AGENTS).run(WARM_AGENTS);
+    for (const stage of [inMemory, onDisk]) await callers(stage, 'at full speed', act, AGENTS).run(WARM_AGENTS);
     isWarm = true;
     const [loop, ...rates] = await compare(
       [
         callers(inMemory, 'the bare loop', bare, AGENTS),
         callers(inMemory, 'who may act where', coordinated, AGENTS),
         callers(inMemory, 'in memory', act, AGENTS),
-        callers(inline, `durable${HOW.inline}`, act, AGENTS),
-        callers(aside, `durable${HOW.thread}`, act, AGENTS),
+        callers(onDisk, 'durable', act, AGENTS),
       ],
       { rounds: 9, roundMs: 400, warmMs: WARM_MS },
     );
@@ -305,7 +289,7 @@ async function agentsWith(tools: string, takesTime: () => Promise<void>): Promis
     const goal = { ratioMin: 0.85 };
     return rates.map((rate) => rateResult({ ...rate, name: `${name}, ${rate.name}` }, loop!, goal));
   } finally {
-    for (const stage of [inMemory, inline, aside]) await stage.close();
+    for (const stage of [inMemory, onDisk]) await stage.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

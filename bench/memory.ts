@@ -39,13 +39,10 @@ export async function memoryBench(): Promise<BenchResult[]> {
     const results = [
       ...(await one(join(folder, 'bare.db'), small, large)),
       ...(await recalls(large, join(folder, 'large.db'))),
-      ...(await many(large, join(folder, 'loop.db'), '')),
+      ...(await many(large, join(folder, 'loop.db'))),
       ...(await histories(small, 'SQLite')),
     ];
     for (const each of [small, large]) await each.close();
-    const aside = await openWard(url('aside'), { facts: LARGE, writer: 'thread' });
-    results.push(...(await many(aside, join(folder, 'loop aside.db'), ', written in a thread')));
-    await aside.close();
     return [
       ...results,
       ...(await writersBench('SQLite', url('writers'))),
@@ -129,7 +126,7 @@ async function recalls({ memories: [memory], facts }: Ward, path: string): Promi
   return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value, unit: 'µs', baseline, ratio: value / base }];
 }
 
-async function many({ memories: [memory], facts }: Ward, path: string, written: string): Promise<BenchResult[]> {
+async function many({ memories: [memory], facts }: Ward, path: string): Promise<BenchResult[]> {
   let n = 0;
   const writes = (name: string, next: () => ReturnType<typeof said>) => ({
     name,
@@ -148,7 +145,7 @@ async function many({ memories: [memory], facts }: Ward, path: string, written: 
   const contenders = [bare.contender, free, conflicting];
   const [loop, freeRate, conflictingRate] = await compare(contenders, { rounds: 7, roundMs: 400, warmMs: WARM_MS });
   bare.close();
-  const how = `${MANY} a proposal, ${CALLERS} callers, durable${written}`;
+  const how = `${MANY} a proposal, ${CALLERS} callers, durable`;
   return [
     rateResult({ ...freeRate!, name: `facts that contradict nothing, ${how}` }, undefined),
     rateResult({ ...conflictingRate!, name: `facts that contradict one, ${how}` }, freeRate, {

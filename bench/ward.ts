@@ -1,7 +1,7 @@
 /** What the benchmarks of memory believe in: a ward that says what its patients take, through proposals of `assize.believe`. */
 import { Assize, type Domain, defineDomain, generateKeys, type Memory, openStore } from 'assize';
 import { z } from 'zod';
-import type { Store, Writer } from '#stores';
+import type { Store } from '#stores';
 import { benchWrit } from './shop.ts';
 
 const ward = defineDomain({
@@ -35,16 +35,15 @@ export interface WardOptions {
   readonly writers?: number;
   /** `off` where nothing is timed. */
   readonly durability?: 'full' | 'off';
-  readonly writer?: Writer;
 }
 
 const BATCH = 500;
 
 export async function openWard(
   url: string,
-  { facts = 0, writers = 1, durability = 'full', writer = 'inline' }: WardOptions = {},
+  { facts = 0, writers = 1, durability = 'full' }: WardOptions = {},
 ): Promise<Ward> {
-  const store: Store = await openStore(url, { durability, writer });
+  const store: Store = await openStore(url, { durability });
   const keys = generateKeys();
   const assize = new Assize({ store, domains: [ward as Domain], anchors: [keys.publicKey] });
   const memories: Memory[] = [];

@@ -5,7 +5,7 @@ export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, News } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';
 export { checkpointFile, openStore, type Store } from './open.ts';
-export type { Durability, OpenMode, Scrubbing, VectorSearch, Writer } from './options.ts';
+export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';
 export type { PostgresOptions, PostgresStore } from './postgres/index.ts';
 export { openSqlite, type SqliteOptions, SqliteStore } from './sqlite/index.ts';
 export type { StoreOptions } from './store-options.ts';

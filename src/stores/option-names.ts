@@ -8,7 +8,7 @@ import type { StoreOptions } from './store-options.ts';
 const OF_BOTH = { mode: form.any, durability: form.any, lockTimeoutMs: form.any };
 
 /** Of `openStore`, those that are for a SQLite store. */
-export const OF_SQLITE = { ...OF_BOTH, vectors: form.any, writer: form.any };
+export const OF_SQLITE = { ...OF_BOTH, vectors: form.any };
 
 /** Of `openStore`, those that are for a PostgreSQL store. */
 export const OF_POSTGRES = {

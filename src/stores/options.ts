@@ -15,13 +15,6 @@ export type OpenMode = 'create' | 'existing' | 'readonly';
  */
 export type VectorSearch = 'exact' | 'sqlite-vec';
 
-/**
- * Where a SQLite store writes. `inline`: in the thread that calls, which waits while the disk syncs; nothing answers a lone caller sooner.
- * `thread`: in one of its own, so that the caller's goes on meanwhile: more is written where many write at once, and no slow disk keeps
- * the process from anything else.
- */
-export type Writer = 'inline' | 'thread';
-
 /** When the tables of a PostgreSQL store are written anew after an erasure: before it is answered, or when another process opens the store. */
 export type Scrubbing = 'at_once' | 'later';
 
@@ -32,7 +25,6 @@ const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
 
 const VECTOR_SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
-const WRITERS: readonly Writer[] = ['inline', 'thread'];
 const SCRUBBINGS: readonly Scrubbing[] = ['at_once', 'later'];
 
 /** Throws `store_invalid_input` unless both are what their types say. */
@@ -44,11 +36,6 @@ export function checkChoices(mode: OpenMode, durability: Durability): void {
 /** Throws `store_invalid_input` unless it is what its type says. */
 export function checkVectorSearch(vectors: VectorSearch): void {
   checkChoice('vectors', vectors, VECTOR_SEARCHES);
-}
-
-/** Throws `store_invalid_input` unless it is what its type says. */
-export function checkWriter(writer: Writer): void {
-  checkChoice('writer', writer, WRITERS);
 }
 
 /** Throws `store_invalid_input` unless it is what its type says. */

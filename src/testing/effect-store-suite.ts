@@ -1,4 +1,3 @@
-import type { EffectStore, LedgerStore } from '#ledger';
 import { effectBatchLaws } from './laws/effect-batches.ts';
 import { effectModelLaws } from './laws/effect-model.ts';
 import { effectRefusalLaws } from './laws/effect-refusals.ts';

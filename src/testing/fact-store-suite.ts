@@ -1,4 +1,3 @@
-import type { FactStore, LedgerStore } from '#ledger';
 import { claimKeyLaws } from './laws/claim-key.ts';
 import { factBatchLaws } from './laws/fact-batches.ts';
 import { factErasingLaws } from './laws/fact-erasing.ts';

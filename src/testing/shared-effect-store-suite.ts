@@ -1,4 +1,3 @@
-import type { LedgerStore, SharedEffectStore } from '#ledger';
 import { sharedModelLaws } from './laws/shared-model.ts';
 import { sharingLaws } from './laws/sharing.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';

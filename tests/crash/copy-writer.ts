@@ -1,14 +1,14 @@
-// A process that writes long texts to a SQLite file, several at a time: `node copy-writer.ts <path> <writer>`. It says each entry that is
+// A process that writes long texts to a SQLite file, several at a time: `node copy-writer.ts <path>`. It says each entry that is
 // answered, and writes until it is killed.
-import { openSqlite, type Writer } from '#stores';
+import { openSqlite } from '#stores';
 import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
 import { textOf } from './long-text.ts';
 import { say } from './words.ts';
 
 const CALLERS = 4;
 
-const [path, writer] = process.argv.slice(2) as [string, Writer];
-const store = await openSqlite({ path, writer });
+const [path] = process.argv.slice(2) as [string];
+const store = await openSqlite({ path });
 await Promise.all(
   Array.from({ length: CALLERS }, async (_, caller) => {
     const name = `${process.pid} ${caller}`;

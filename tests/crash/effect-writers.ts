@@ -1,4 +1,4 @@
-// A process that is made to be killed: `node effect-writers.ts <path> <writers> inline|thread`. It takes the tenure of the effects of a SQLite
+// A process that is made to be killed: `node effect-writers.ts <path> <writers>`. It takes the tenure of the effects of a SQLite
 // store and says `held <fence> <last epoch>`; then each writer runs transactions of tools to a trajectory of its own until
 // it is killed: it says `sent <epoch> <entry>`, commits the entry with the effects, says `committed <epoch>`, ends the
 // transaction and says `ended <epoch>`.
@@ -7,13 +7,13 @@ import { writeOf } from '../../src/testing/effect-rows.ts';
 import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
 import { say } from './words.ts';
 
-const [path, writers, writer] = process.argv.slice(2) as [string, string, 'inline' | 'thread'];
+const [path, writers] = process.argv.slice(2) as [string, string];
 
 // Should whoever started it die first, stdin ends.
 process.stdin.on('end', () => process.exit());
 process.stdin.resume();
 
-const store = await openSqlite({ path, writer });
+const store = await openSqlite({ path });
 const { fence, lastEpoch } = await store.holdEffects();
 say(`held ${fence} ${lastEpoch}`);
 let epoch = lastEpoch;

@@ -24,13 +24,13 @@ interface Said {
   answer: 'none' | 'committed' | 'ended';
 }
 
-/** One life, killed after so many answers. */
+/** Runs a process and kills it after so many answers: on the next entry that it sends, or on the next answer. */
 async function live(
   path: string,
-  writer: 'inline' | 'thread',
   answers: number,
+  on: 'sent' | 'answer',
 ): Promise<{ fence: number; lastEpoch: number; said: Map<number, Said> }> {
-  const child = spawn(process.execPath, [WRITERS_PROGRAM, path, String(WRITERS), writer], {
+  const child = spawn(process.execPath, [WRITERS_PROGRAM, path, String(WRITERS)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const said = new Map<number, Said>();
@@ -43,7 +43,7 @@ async function live(
     else if (word === 'committed' || word === 'ended') said.get(Number(first))!.answer = word;
     else throw new Error(`it said: ${line}`);
     heard += word === 'sent' ? 0 : 1;
-    if (heard > answers) child.kill('SIGKILL');
+    if (heard > answers && (word === 'sent') === (on === 'sent')) child.kill('SIGKILL');
   });
   await Promise.all([once(child, 'exit'), once(lines, 'close')]);
   expect(child.signalCode).toBe('SIGKILL');
@@ -73,7 +73,7 @@ test(`a killed process’s tenure is free and its fence is over, and what was an
   const total = { answered: 0, doubts: 0 };
   let [lastFence, lastEpoch] = [0, 0];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const life = await live(path, round % 2 === 0 ? 'inline' : 'thread', next(200));
+    const life = await live(path, next(200), round % 2 === 0 ? 'sent' : 'answer');
     expect(life.fence).toBeGreaterThan(lastFence);
     expect(life.lastEpoch).toBe(lastEpoch);
     const store = await openSqlite({ path });

@@ -15,8 +15,6 @@ const [path, writers] = process.argv.slice(2) as [string, string];
 const DEPTH = 3;
 /** Each process has two connections to the file, as two processes would. */
 const HANDLES = 2;
-/** In one process of so many another thread writes for one of them. */
-const ASIDE = 10;
 
 let sent = 0;
 
@@ -33,10 +31,7 @@ say('ready');
 
 async function run(seed: number): Promise<void> {
   const stores: SqliteStore[] = [];
-  while (stores.length < HANDLES) {
-    const writer = stores.length === 0 && seed % ASIDE === 0 ? 'thread' : 'inline';
-    stores.push(await openSqlite({ path, writer }));
-  }
+  while (stores.length < HANDLES) stores.push(await openSqlite({ path }));
   say('open');
   await Promise.all(Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)));
 }

@@ -35,7 +35,6 @@ const LONGEST = [
   'tests/crash/postgres-kill.test.ts',
   'tests/e2e/guides.test.ts',
   'ontology/tests/ontology-guide.test.ts',
-  'src/stores/sqlite/writer/threaded-writer.test.ts',
   'tests/properties/runs.test.ts',
   'tests/properties/shipped-domains.test.ts',
   'tests/crash/faults.test.ts',

@@ -115,54 +115,44 @@ async function expectChain(store: SqliteStore, name: string): Promise<void> {
   expect(rows.map(shape)).toEqual(rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })));
 }
 
-// Where another thread writes, it is played by this one, so that its statements fail too.
-vi.mock('node:worker_threads', async (original) => ({
-  ...(await original<typeof import('node:worker_threads')>()),
-  Worker: (await import('../../../tests/support/played-thread.ts')).PlayedThread,
-}));
-
-describe.each(['inline', 'thread'] as const)(
-  'a statement that fails poisons the handle, and a store opened anew tells what was written: %s',
-  (writer) => {
-    const IOERR_FSYNC = 10 | (4 << 8);
-    const FULL = 13;
-    const faults = [
-      ['before', IOERR_FSYNC],
-      ['lost', FULL],
-    ] as const;
-    for (const [when, errcode] of faults) {
-      test(`${when}, code ${errcode}, at each statement in turn`, async () => {
-        let at = 0;
-        for (let fired = true; fired; ) {
-          at += 1;
-          const path = join(folder, `${writer}-${when}-${errcode}-${at}.db`);
-          const store = await openSqlite({ path, writer });
-          const count = inject({ at, when, errcode });
-          const { batches, results, put } = await write(store);
-          fired = count() >= at;
-          vi.restoreAllMocks();
-          if (fired) await expectPoisoned(store);
-          await store.close();
-          const reopened = await openSqlite({ path });
-          for (const [index, batch] of batches.entries()) {
-            const { status } = results[index]!;
-            const there = await present(reopened, batch);
-            if (status !== 'unknown')
-              expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
-          }
-          for (const name of ['t', 'u']) await expectChain(reopened, name);
-          if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
-          else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
-          expect(await reopened.selfCheck()).toEqual([]);
-          const head = await reopened.head('t');
-          expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
-          await reopened.close();
+describe('a statement that fails poisons the handle, and a store opened anew tells what was written', () => {
+  const IOERR_FSYNC = 10 | (4 << 8);
+  const FULL = 13;
+  const faults = [
+    ['before', IOERR_FSYNC],
+    ['lost', FULL],
+  ] as const;
+  for (const [when, errcode] of faults) {
+    test(`${when}, code ${errcode}, at each statement in turn`, async () => {
+      let at = 0;
+      for (let fired = true; fired; ) {
+        at += 1;
+        const path = join(folder, `${when}-${errcode}-${at}.db`);
+        const store = await openSqlite({ path });
+        const count = inject({ at, when, errcode });
+        const { batches, results, put } = await write(store);
+        fired = count() >= at;
+        vi.restoreAllMocks();
+        if (fired) await expectPoisoned(store);
+        await store.close();
+        const reopened = await openSqlite({ path });
+        for (const [index, batch] of batches.entries()) {
+          const { status } = results[index]!;
+          const there = await present(reopened, batch);
+          if (status !== 'unknown') expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
         }
-        expect(at).toBeGreaterThan(20);
-      });
-    }
-  },
-);
+        for (const name of ['t', 'u']) await expectChain(reopened, name);
+        if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
+        else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
+        expect(await reopened.selfCheck()).toEqual([]);
+        const head = await reopened.head('t');
+        expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
+        await reopened.close();
+      }
+      expect(at).toBeGreaterThan(20);
+    });
+  }
+});
 
 async function expectPoisoned(store: SqliteStore): Promise<void> {
   const row = entryAfter(undefined, 'later');
@@ -202,91 +192,82 @@ test('a failed read does not poison', async () => {
   await store.close();
 });
 
-test.each(['inline', 'thread'] as const)(
-  'a checkpoint that fails poisons, after the commits before it are answered, and whether or not anybody waits: %s',
-  async (writer) => {
-    const path = join(folder, `checkpoint-${writer}.db`);
-    const store = await openSqlite({ path, writer });
-    interceptSql((sql, proceed) => {
-      if (sql.includes('wal_checkpoint')) throw sqliteError(10);
-      return proceed();
-    });
-    const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
-    expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
-    await vi.waitFor(() => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }), {
-      timeout: 300_000,
-    });
-    await expect(store.commit(batchOf(entryAfter(chain.at(-1), 't')))).rejects.toMatchObject({
-      code: 'store_poisoned',
-    });
-    vi.restoreAllMocks();
-    await store.close();
-    const reopened = await openSqlite({ path });
-    expect(await reopened.head('t')).toEqual(chain.at(-1));
-    await reopened.close();
-  },
-);
+test('a checkpoint that fails poisons, after the commits before it are answered, and whether or not anybody waits', async () => {
+  const path = join(folder, 'checkpoint.db');
+  const store = await openSqlite({ path });
+  interceptSql((sql, proceed) => {
+    if (sql.includes('wal_checkpoint')) throw sqliteError(10);
+    return proceed();
+  });
+  const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
+  expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
+  await vi.waitFor(() => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }), {
+    timeout: 300_000,
+  });
+  await expect(store.commit(batchOf(entryAfter(chain.at(-1), 't')))).rejects.toMatchObject({
+    code: 'store_poisoned',
+  });
+  vi.restoreAllMocks();
+  await store.close();
+  const reopened = await openSqlite({ path });
+  expect(await reopened.head('t')).toEqual(chain.at(-1));
+  await reopened.close();
+});
 
-test.each(['inline', 'thread'] as const)(
-  'a checkpoint without room on the disk is put off, and done when there is room: %s',
-  async (writer) => {
-    const FULL = 13;
-    const path = join(folder, `no-room-for-a-checkpoint-${writer}.db`);
-    const store = await openSqlite({ path, writer });
-    let [refused, done, isFull] = [0, 0, true];
-    interceptSql((sql, proceed) => {
-      if (!sql.includes('wal_checkpoint')) return proceed();
-      if (isFull) {
-        refused += 1;
-        throw sqliteError(FULL);
-      }
-      done += 1;
-      return proceed();
-    });
-    const chain = chainOf('t', 4 * CHECKPOINT_PAGES);
-    const part = (n: number): EntryRow[] => chain.slice(n * CHECKPOINT_PAGES, (n + 1) * CHECKPOINT_PAGES);
-    for (const n of [0, 1]) {
-      const before = refused;
-      expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
-      // It is not tried over and over, but when as much more has come.
-      await vi.waitFor(() => expect(refused).toBeGreaterThan(before), { timeout: 300_000 });
+test('a checkpoint without room on the disk is put off, and done when there is room', async () => {
+  const FULL = 13;
+  const path = join(folder, 'no-room-for-a-checkpoint.db');
+  const store = await openSqlite({ path });
+  let [refused, done, isFull] = [0, 0, true];
+  interceptSql((sql, proceed) => {
+    if (!sql.includes('wal_checkpoint')) return proceed();
+    if (isFull) {
+      refused += 1;
+      throw sqliteError(FULL);
     }
-    isFull = false;
-    for (const n of [2, 3]) expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
-    await vi.waitFor(() => expect(done).toBeGreaterThan(0), { timeout: 300_000 });
-    expect(await store.head('t')).toEqual(chain.at(-1));
-    vi.restoreAllMocks();
-    await store.close();
-    const reopened = await openSqlite({ path });
-    expect(await reopened.head('t')).toEqual(chain.at(-1));
-    expect(await reopened.selfCheck()).toEqual([]);
-    await reopened.close();
-  },
-);
+    done += 1;
+    return proceed();
+  });
+  const chain = chainOf('t', 4 * CHECKPOINT_PAGES);
+  const part = (n: number): EntryRow[] => chain.slice(n * CHECKPOINT_PAGES, (n + 1) * CHECKPOINT_PAGES);
+  for (const n of [0, 1]) {
+    const before = refused;
+    expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
+    // It is not tried over and over, but when as much more has come.
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(before), { timeout: 300_000 });
+  }
+  isFull = false;
+  for (const n of [2, 3]) expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
+  await vi.waitFor(() => expect(done).toBeGreaterThan(0), { timeout: 300_000 });
+  expect(await store.head('t')).toEqual(chain.at(-1));
+  vi.restoreAllMocks();
+  await store.close();
+  const reopened = await openSqlite({ path });
+  expect(await reopened.head('t')).toEqual(chain.at(-1));
+  expect(await reopened.selfCheck()).toEqual([]);
+  await reopened.close();
+});
 
-test.each(['inline', 'thread'] as const)(
-  'a write that fails while more waits to be indexed: closing ends all the same: %s',
-  async (writer) => {
-    const store = await openSqlite({ path: join(folder, `indexing-${writer}.db`), writer });
-    // The batch, a full part of what it has to be indexed, and what is next.
-    let commits = 0;
-    interceptSql((sql, proceed) => {
-      if (sql === 'COMMIT' && ++commits > 2) throw sqliteError(10);
-      return proceed();
-    });
-    const facts = Array.from({ length: PART + 100 }, (_, n) =>
-      changeOf({ ...ALICE, subject: `patient ${n}` }, 1, 10, [{ fact_id: `claim ${n}` }]),
-    );
-    expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
-    while (commits < 2) await new Promise(setImmediate);
-    // Or refused, where the rest is indexed before it and fails.
-    const answer = await store.commit(batchOf(entryAfter(undefined, 't'))).catch(poisonedOnly);
-    expect(['unknown', 'conflict']).toContain(answer.status);
-    // Longer than what waits to be indexed is left alone.
-    await sleep(3 * IDLE_MS);
-    await store.close();
-  },
-);
+test('a write that fails while more waits to be indexed: closing ends all the same', async () => {
+  const store = await openSqlite({ path: join(folder, 'indexing.db') });
+  // The batch, a full part of what it has to be indexed, and what is next.
+  let commits = 0;
+  interceptSql((sql, proceed) => {
+    if (sql === 'COMMIT' && ++commits > 2) throw sqliteError(10);
+    return proceed();
+  });
+  const facts = Array.from({ length: PART + 100 }, (_, n) =>
+    changeOf({ ...ALICE, subject: `patient ${n}` }, 1, 10, [{ fact_id: `claim ${n}` }]),
+  );
+  expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
+  while (commits < 2) await new Promise(setImmediate);
+  // Or refused, where the rest is indexed before it and fails.
+  const answer = await store.commit(batchOf(entryAfter(undefined, 't'))).catch(poisonedOnly);
+  expect(['unknown', 'conflict']).toContain(answer.status);
+  // Longer than what waits to be indexed is left alone.
+  await sleep(3 * IDLE_MS);
+  await store.close();
+});
 
 test('a close that fails says so, and nothing is lost', async () => {
   const path = join(folder, 'close.db');

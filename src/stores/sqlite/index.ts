@@ -7,7 +7,6 @@ export {
   type OpenMode,
   openSqlite,
   type VectorSearch,
-  type Writer,
 } from './open.ts';
 export type { SqliteOptions } from './options.ts';
 export { SqliteStore } from './store.ts';

@@ -357,3 +357,19 @@ test('an index that is not of the texts is found', async () => {
   ]);
   await store.close();
 });
+
+test.each([0, 1, 3])('a search ends when the store is closed %i turns later', async (turns) => {
+  const store = await openSqlite({ path: join(folder, `closing-${turns}.db`) });
+  const facts = Array.from({ length: 3_000 }, (_, n) =>
+    changeOf({ ...ALICE, subject: `patient ${n}` }, 1, 10, [{ fact_id: `claim ${n}` }]),
+  );
+  // The store indexes the batch after its commit, in more than one part.
+  expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
+  const search = store.factsByText({ space: ALICE.space, text: 'patient', limit: 1 }).then(
+    () => 'found',
+    ({ code }) => code,
+  );
+  for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+  await store.close();
+  expect(['found', 'store_closed']).toContain(await search);
+});

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -20,7 +21,7 @@ import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
 import { UNRELEASED_MAX } from '../schema-version.ts';
-import { type Durability, type OpenMode, openSqlite, type Writer } from './open.ts';
+import { type Durability, type OpenMode, openSqlite } from './open.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema/migrate.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'assize-open-'));
@@ -210,35 +211,32 @@ describe('schemas', () => {
     other.close();
   });
 
-  test.each(['inline', 'thread'] as const)(
-    'whoever has it open when a newer one migrates it writes nothing more, and says why: %s',
-    async (writer) => {
-      const path = await newStore();
-      const store = await openSqlite({ path, writer });
-      const root = entryAfter(undefined, 'late');
-      expect(await store.commit(batchOf(root))).toEqual({ status: 'committed' });
-      const other = new DatabaseSync(path);
-      other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
-      const refused = { code: 'store_newer_schema', evidence: { schema: SCHEMA_VERSION + 1 } };
-      const next = entryAfter(root, 'late');
-      const wrote = await Promise.allSettled([store.commit(batchOf(next)), store.rebuildFacts(pages()), store.scrub()]);
-      expect(wrote).toMatchObject(wrote.map(() => ({ status: 'rejected', reason: refused })));
-      await expect(store.commit(batchOf(next))).rejects.toMatchObject(refused);
-      await expect(store.head('late')).rejects.toMatchObject(refused);
-      await store.close();
-      expect(
-        other
-          .prepare(
-            "SELECT count(*) AS entries, (SELECT whole FROM fact_rebuild) AS whole FROM entry JOIN trajectory AS t ON t.key = trajectory WHERE t.name = 'late'",
-          )
-          .get(),
-      ).toEqual({
-        entries: 1,
-        whole: 1,
-      });
-      other.close();
-    },
-  );
+  test('whoever has it open when a newer one migrates it writes nothing more, and says why', async () => {
+    const path = await newStore();
+    const store = await openSqlite({ path });
+    const root = entryAfter(undefined, 'late');
+    expect(await store.commit(batchOf(root))).toEqual({ status: 'committed' });
+    const other = new DatabaseSync(path);
+    other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+    const refused = { code: 'store_newer_schema', evidence: { schema: SCHEMA_VERSION + 1 } };
+    const next = entryAfter(root, 'late');
+    const wrote = await Promise.allSettled([store.commit(batchOf(next)), store.rebuildFacts(pages()), store.scrub()]);
+    expect(wrote).toMatchObject(wrote.map(() => ({ status: 'rejected', reason: refused })));
+    await expect(store.commit(batchOf(next))).rejects.toMatchObject(refused);
+    await expect(store.head('late')).rejects.toMatchObject(refused);
+    await store.close();
+    expect(
+      other
+        .prepare(
+          "SELECT count(*) AS entries, (SELECT whole FROM fact_rebuild) AS whole FROM entry JOIN trajectory AS t ON t.key = trajectory WHERE t.name = 'late'",
+        )
+        .get(),
+    ).toEqual({
+      entries: 1,
+      whole: 1,
+    });
+    other.close();
+  });
 
   test.each<OpenMode>(['create', 'existing', 'readonly'])(
     'rejects a store of a development version, mode %s',
@@ -278,38 +276,32 @@ describe('schemas', () => {
   });
 });
 
-// Where another thread writes, it is played by this one, so that its statements are seen too.
-vi.mock('node:worker_threads', async (original) => ({
-  ...(await original<typeof import('node:worker_threads')>()),
-  Worker: (await import('../../../tests/support/played-thread.ts')).PlayedThread,
-}));
-
-test.each<[Durability, Writer]>([
-  ['full', 'inline'],
-  ['normal', 'inline'],
-  ['off', 'inline'],
-  ['full', 'thread'],
-  ['normal', 'thread'],
-  ['off', 'thread'],
-])('durability %s is what SQLite is told, written %s', async (durability, writer) => {
+test.each<Durability>(['full', 'normal', 'off'])('durability %s is what SQLite is told', async (durability) => {
   const told: string[] = [];
   interceptSql((sql, proceed) => {
     told.push(sql);
     return proceed();
   });
-  const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability, writer });
+  const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability });
   vi.restoreAllMocks();
-  // Each connection, after the one that makes the file.
+  // After the connection that makes the file.
   const connections = told.filter((sql) => sql.includes('synchronous')).slice(1);
-  expect(connections).toHaveLength(writer === 'inline' ? 1 : 2);
-  for (const sql of connections) {
-    expect(sql).toContain(`synchronous = ${durability.toUpperCase()}`);
-    expect(sql).toContain(`PRAGMA fullfsync = ${durability === 'full' ? 'ON' : 'OFF'}`);
-  }
+  expect(connections).toHaveLength(1);
+  expect(connections[0]).toContain(`synchronous = ${durability.toUpperCase()}`);
+  expect(connections[0]).toContain(`PRAGMA fullfsync = ${durability === 'full' ? 'ON' : 'OFF'}`);
   const row = entryAfter(undefined, 't');
   expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
   await store.close();
 });
+
+/** The store's files that this process has open. */
+const openFiles = (path: string): string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
+    const link = `/proc/self/fd/${fd}`;
+    // The descriptor that lists the folder is closed by then.
+    const file = existsSync(link) ? readlinkSync(link) : '';
+    return file.startsWith(path) ? [file] : [];
+  });
 
 describe('damaged files', () => {
   test('a store without its tables', async () => {
@@ -319,6 +311,19 @@ describe('damaged files', () => {
     db.close();
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_failed', evidence: { path } });
   });
+
+  // The writer prepares statements of the first table, the reader of the second.
+  test.runIf(existsSync('/proc/self/fd')).each(['entry_index', 'fact_word'])(
+    'a store without the table %s leaves no file open',
+    async (table) => {
+      const path = await newStore();
+      const db = new DatabaseSync(path);
+      db.exec(`DROP TABLE ${table}`);
+      db.close();
+      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_failed' });
+      expect(openFiles(path)).toEqual([]);
+    },
+  );
 
   test('a store whose pages are overwritten', async () => {
     const path = await newStore();

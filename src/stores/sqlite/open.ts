@@ -4,7 +4,7 @@ import { isAssizeError, requireForm } from '#base';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
-import { checkChoices, checkVectorSearch, checkWriter, type Durability, type OpenMode } from '../options.ts';
+import { checkChoices, checkVectorSearch, type Durability, type OpenMode } from '../options.ts';
 import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
@@ -15,11 +15,9 @@ import { HashIndex } from './ledger/hash-index.ts';
 import type { SqliteOptions } from './options.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
-import type { Indexes } from './writer/commit.ts';
-import { WritingAside } from './writer/threaded-writer.ts';
-import { WritingHere } from './writer/writer.ts';
+import { Writing } from './writer/writer.ts';
 
-export type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
+export type { Durability, OpenMode, VectorSearch } from '../options.ts';
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
 export const LOCK_TIMEOUT_MS = 5_000;
 
@@ -40,10 +38,8 @@ export const LOCK_TIMEOUT_MS = 5_000;
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   requireForm(SQLITE_OPTIONS, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
-  const { writer = 'inline' } = options;
   checkChoices(mode, durability);
   checkVectorSearch(vectors);
-  checkWriter(writer);
   checkCount(lockTimeoutMs, 'lockTimeoutMs');
   const path = checkPath(options.path);
   try {
@@ -61,8 +57,11 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const connecting = { mode, durability, extension };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
     const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
-    const isAside = writer === 'thread' && mode !== 'readonly';
-    const store = await (isAside ? openAside(connection, connecting) : openHere(connection, connecting));
+    const make = (db: DatabaseSync): SqliteStore => {
+      const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
+      return new SqliteStore(db, indexes, new Writing(db, indexes, connection), connection);
+    };
+    const store = await whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
     if (mode !== 'readonly') await goOnErasing(store);
     return store;
   } catch (error) {
@@ -136,45 +135,6 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
     if (!isFolderClosed(error) || existsSync(`${path}-wal`)) throw error;
     return using(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true, allowExtension }, settle);
   }
-}
-
-async function openHere(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
-  const { path, lockTimeoutMs } = connection;
-  const make = (db: DatabaseSync): SqliteStore => {
-    const indexes = indexesOf(db);
-    return new SqliteStore(db, indexes, new WritingHere(db, indexes, connection), connection);
-  };
-  return whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
-}
-
-/** With a connection of its own that only reads, beside the one by which the other thread writes. */
-async function openAside(connection: Connection, connecting: Connecting): Promise<SqliteStore> {
-  const { path, lockTimeoutMs } = connection;
-  const deadline = performance.now() + lockTimeoutMs;
-  const left = (): number => Math.max(0, deadline - performance.now());
-  const onlyReading = (db: DatabaseSync): DatabaseSync => {
-    db.exec('PRAGMA query_only = ON');
-    return db;
-  };
-  const db = await whenUnlocked(() => connect(path, connecting, onlyReading), path, lockTimeoutMs);
-  const close = (): void => {
-    if (db.isOpen) db.close();
-  };
-  let writing: WritingAside | undefined;
-  try {
-    const { durability } = connecting;
-    writing = await WritingAside.open({ path, durability, lockTimeoutMs, openWithinMs: left() }, close);
-    const made = writing;
-    return await whenUnlocked(() => new SqliteStore(db, indexesOf(db), made, connection), path, left());
-  } catch (error) {
-    close();
-    await writing?.stop();
-    throw error;
-  }
-}
-
-function indexesOf(db: DatabaseSync): Indexes {
-  return { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
 }
 
 /** What an erasure had still to do when its process ended. A store that has no room for that now is a store all the same. */

@@ -1,4 +1,4 @@
-import type { Durability, OpenMode, VectorSearch, Writer } from '../options.ts';
+import type { Durability, OpenMode, VectorSearch } from '../options.ts';
 
 export interface SqliteOptions {
   /** The file, relative to the working directory; not a URL. */
@@ -11,6 +11,4 @@ export interface SqliteOptions {
   readonly lockTimeoutMs?: number;
   /** Default `exact`. `sqlite-vec` needs the package of that name. */
   readonly vectors?: VectorSearch;
-  /** Default `inline`. */
-  readonly writer?: Writer;
 }

@@ -168,9 +168,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),
-    () => [
-      { path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact', writer: 'inline' },
-    ],
+    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' }],
     { '0.path': PATH },
   ),
   openStore: takes(
@@ -182,7 +180,6 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
         durability: 'full',
         lockTimeoutMs: 10,
         vectors: 'exact',
-        writer: 'inline',
         checkpoint: false,
       },
     ],

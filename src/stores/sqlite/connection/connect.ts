@@ -2,21 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../errors.ts';
 import type { Durability } from '../../options.ts';
 import { migrate, readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
-import { fileUrl } from './file.ts';
 import { BLOCKING_WAIT_MS } from './retry.ts';
 
 /** Of every connection. */
 export const SETTINGS =
   'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384';
-
-/** What `settle` makes of one more connection that writes, to a file that `openSqlite` has opened. @throws SQLite's error, StoreError */
-export function connectToWrite<T>(path: string, durability: Durability, settle: (db: DatabaseSync) => T): T {
-  return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension: false }, (db) => {
-    db.exec(SETTINGS);
-    prepareToWrite(db, path, durability);
-    return settle(db);
-  });
-}
 
 /** What `settle` makes of a connection, which is closed where that throws. */
 export function using<T>(

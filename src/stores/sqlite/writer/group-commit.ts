@@ -42,8 +42,6 @@ type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 export interface GroupCommitOptions {
   readonly path: string;
   readonly lockTimeoutMs: number;
-  /** Once, when a write has failed, whether or not anybody waits for it. */
-  readonly onFailure?: () => void;
 }
 
 /**
@@ -439,6 +437,5 @@ export class GroupCommit {
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);
     // Also where it was no turn that failed: none comes any more.
     this.#nowIdle();
-    this.#options.onFailure?.();
   }
 }

@@ -11,30 +11,10 @@ import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
 
 /**
- * Writes to one file, in the order of the calls: in the thread that calls (`WritingHere`) or in one of its own (`WritingAside`). Every
- * promise that it rejects, it rejects with a StoreError.
+ * Writes to one file, in the order of the calls, by the connection that it is given, which the caller closes. Every promise that it
+ * rejects, it rejects with a StoreError.
  */
-export interface Writing {
-  /** Why nothing is written any more; undefined as long as no write has failed. */
-  readonly failure: StoreError | undefined;
-  /** As `GroupCommit.commit`. */
-  commit(batch: Batch): Promise<CommitResult>;
-  /** What the step answers or refuses; what it has written until it refuses stays. */
-  step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>>;
-  /** Indexes texts of facts that are committed, those that have waited longest; false where nothing is left then. */
-  index(): Promise<boolean>;
-  /** As `GroupCommit.scrub`. */
-  scrub(): Promise<void>;
-  /** What was just read of a partition, outside of a transaction. */
-  learn(name: PartitionName, found: FoundPartition): void;
-  /** Settles when nothing waits any more; never rejects. */
-  idle(): Promise<void>;
-  /** With nothing waiting, and for good: copies the rest of the WAL, where nobody else has the file open. */
-  end(): Promise<void>;
-}
-
-/** Writes by the connection that it is given, which the caller closes. */
-export class WritingHere implements Writing {
+export class Writing {
   readonly #db: DatabaseSync;
   readonly #group: GroupCommit;
   readonly #steps: Steps;
@@ -55,16 +35,19 @@ export class WritingHere implements Writing {
     );
   }
 
+  /** Why nothing is written any more; undefined as long as no write has failed. */
   get failure(): StoreError | undefined {
     return this.#group.failure;
   }
 
+  /** As `GroupCommit.commit`. */
   commit(batch: Batch): Promise<CommitResult> {
     const committed = this.#group.commit(batch);
     if (batch.facts !== undefined && batch.facts.length > 0) this.#indexing.later(queuedBy(batch.facts));
     return committed;
   }
 
+  /** What the step answers or refuses; what it has written until it refuses stays. */
   async step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
     const run = this.#steps[name] as (...given: Parameters<Steps[Name]>) => ReturnType<Steps[Name]>;
     const answer = await this.#group.run(
@@ -82,24 +65,29 @@ export class WritingHere implements Writing {
     return answer.value;
   }
 
+  /** Indexes texts of facts that are committed, those that have waited longest; false where nothing is left then. */
   index(): Promise<boolean> {
     this.#indexing.caughtUp();
     return this.#flush(PART);
   }
 
+  /** As `GroupCommit.scrub`. */
   scrub(): Promise<void> {
     return this.#group.scrub();
   }
 
+  /** What was just read of a partition, outside of a transaction. */
   learn(name: PartitionName, found: FoundPartition): void {
     this.#facts.learn(name, found);
   }
 
+  /** Settles when nothing waits any more; never rejects. */
   idle(): Promise<void> {
     this.#indexing.end();
     return this.#group.idle();
   }
 
+  /** With nothing waiting, and for good: copies the rest of the WAL, where nobody else has the file open. */
   async end(): Promise<void> {
     await this.#group.end();
     // Busy where others have the file open; the last one to close copies the rest.
