@@ -16,6 +16,8 @@
  * - reads a file, a clock or the network; draws a random number except for `generateKeys()` without a seed;
  * - imports another folder. Every folder may import this one.
  */
+import './node-version.ts';
+
 export { ArgumentError, type ArgumentErrorCode, type Form, form, requireForm } from './argument.ts';
 export { CanonError, type CanonErrorCode } from './canon-error.ts';
 export { canonicalize } from './canonicalize.ts';

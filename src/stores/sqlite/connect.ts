@@ -1,6 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../errors.ts';
 import type { Durability } from '../options.ts';
+import { openDatabase } from './database.ts';
 import { fileUrl } from './file.ts';
 import { BLOCKING_WAIT_MS } from './retry.ts';
 import { migrate, readMark, SCHEMA_VERSION } from './schema.ts';
@@ -24,7 +25,7 @@ export function using<T>(
   options: { readonly readOnly: boolean; readonly allowExtension: boolean },
   settle: (db: DatabaseSync) => T,
 ): T {
-  const db = new DatabaseSync(url, { ...options, timeout: BLOCKING_WAIT_MS });
+  const db = openDatabase(url, { ...options, timeout: BLOCKING_WAIT_MS });
   try {
     return settle(db);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isAssizeError, requireForm } from '#canon';
 import { StoreError } from '../errors.ts';
 import { SQLITE_OPTIONS } from '../forms.ts';
@@ -15,6 +15,7 @@ import {
 } from '../options.ts';
 import type { Indexes } from './commit.ts';
 import { prepareToWrite, SETTINGS, using } from './connect.ts';
+import { openDatabase } from './database.ts';
 import { isFolderClosed, isNotADatabase, newerSchemaError, storeError } from './errors.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './file.ts';
 import { HashIndex } from './hash-index.ts';
@@ -94,7 +95,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
 
 // In rollback mode first: schema and mark are then in the file itself, where `probe` reads them, and not only in a WAL.
 function initialise(path: string): void {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   try {
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     migrate(db);
@@ -111,9 +112,10 @@ function initialise(path: string): void {
  * page a checkpoint, running or cut off by a crash, has written before the last.
  */
 function probe(path: string): Mark {
-  const db = new DatabaseSync(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true });
+  const db = openDatabase(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true });
   try {
-    db.enableDefensive(false);
+    // Older releases of Node have no such method, and open without the defence.
+    db.enableDefensive?.(false);
     db.exec('PRAGMA writable_schema = ON');
     return readMark(db);
   } catch (error) {
