@@ -37,8 +37,11 @@ copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));
 function publishedManifest(): Record<string, unknown> {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, any>;
   const { private: _private, devDependencies, scripts, allowScripts, exports, imports, ...rest } = manifest;
+  const { dependencies, peerDependencies } = manifest;
   return {
     ...rest,
+    // Schemas are made by the zod of the project, so the package takes that copy wherever its version is in the range.
+    dependencies: { ...dependencies, zod: peerDependencies.zod },
     imports: mapped(imports, (path) => built(path, 'js')),
     exports: mapped(exports, (path) =>
       path.endsWith('.ts') ? { types: built(path, 'd.ts'), default: built(path, 'js') } : path,
