@@ -4,7 +4,7 @@
  * Another folder may be named, and after it what the compiler is told besides.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -26,8 +26,7 @@ execFileSync(
   },
 );
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
-for (const name of ['README.md', 'LICENSE'])
-  if (existsSync(join(root, name))) copyFileSync(join(root, name), join(dist, name));
+for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, name), join(dist, name));
 for (const name of globSync('domains/*/ontology.ttl', { cwd: root })) copyFileSync(join(root, name), join(dist, name));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));
