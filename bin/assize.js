@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command, of the package and of a clone: looks at Node before anything is loaded that an older one does not have. A clone
-// runs the sources, under the project's own Node where the one that was called is too old.
+// The command of the package and of a clone. The release of Node is checked before any module loads that an older Node
+// lacks. A clone runs the TypeScript sources, and starts its own Node 24 where the calling Node is too old for them.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -8,21 +8,46 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const NODE_MIN = 24;
 const built = new URL('../src/cli/main.js', import.meta.url);
 const isBuilt = existsSync(built);
+// The oldest release of each line, as in src/canon/node-version.ts. TypeScript sources take Node 24.
+const oldest = isBuilt
+  ? [
+      [22, 16],
+      [24, 0],
+    ]
+  : [[24, 0]];
 const main = isBuilt ? built : new URL('../src/cli/main.ts', import.meta.url);
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 const own = fileURLToPath(new URL(`../node_modules/node/bin/${executable}`, import.meta.url));
 
-if (Number.parseInt(process.versions.node, 10) >= NODE_MIN) {
+if (isNewEnough(process.versions.node)) {
+  hideSqliteWarning();
   keepCompiled();
   await import(main.href);
 } else if (!isBuilt && existsSync(own)) runUnder(own);
 else {
-  const then = isBuilt ? 'install it, or npm install --save-dev node@24' : 'run npm ci, which brings one';
-  console.error(`assize: Node ${NODE_MIN} or newer is needed, and this is ${process.version}; ${then}.`);
+  const then = isBuilt
+    ? 'Install Node 24, or Node 22.16 or newer of the 22 line; npm install --save-dev node@24 brings Node 24 to one project'
+    : 'Run npm ci, which brings Node 24 to this clone';
+  console.error(`assize: the command can't run on Node ${process.versions.node}. ${then}.`);
   process.exitCode = 2;
+}
+
+/** @param {string} version */
+function isNewEnough(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const newest = oldest[oldest.length - 1];
+  return major > newest[0] || oldest.some((each) => major === each[0] && minor >= each[1]);
+}
+
+/** Node 22 calls its SQLite experimental in every process that opens a store; all other warnings are printed. */
+function hideSqliteWarning() {
+  const emit = process.emitWarning;
+  process.emitWarning = (warning, ...rest) => {
+    const isOfSqlite = rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite ');
+    if (!isOfSqlite) emit.call(process, warning, ...rest);
+  };
 }
 
 /**

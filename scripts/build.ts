@@ -4,7 +4,7 @@
  * Another folder may be named, and after it what the compiler is told besides.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -26,8 +26,7 @@ execFileSync(
   },
 );
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
-for (const name of ['README.md', 'LICENSE'])
-  if (existsSync(join(root, name))) copyFileSync(join(root, name), join(dist, name));
+for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) copyFileSync(join(root, name), join(dist, name));
 chmodSync(join(dist, 'src/cli/main.js'), 0o755);
 mkdirSync(join(dist, 'bin'));
 copyFileSync(join(root, 'bin/assize.js'), join(dist, 'bin/assize.js'));
@@ -40,8 +39,11 @@ function publishedManifest(): Record<string, unknown> {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, any>;
   const { private: _private, devDependencies, scripts, allowScripts, workspaces, exports, imports, ...rest } = manifest;
   const published = Object.entries<string>(exports).filter(([name]) => !name.startsWith('./internal/'));
+  const { dependencies, peerDependencies } = manifest;
   return {
     ...rest,
+    // Schemas are made by the zod of the project, so the package takes that copy wherever its version is in the range.
+    dependencies: { ...dependencies, zod: peerDependencies.zod },
     imports: mapped(imports, (path) => built(path, 'js')),
     exports: mapped(Object.fromEntries(published), (path) =>
       path.endsWith('.ts') ? { types: built(path, 'd.ts'), default: built(path, 'js') } : path,

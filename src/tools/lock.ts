@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NoAnswer } from '#effects';
 
@@ -17,7 +17,8 @@ const BUSY = 5;
  * @throws NoAnswer `folder_in_use` where the signal says to stop while another one holds it: nobody knows what that one does
  */
 export async function lockOf(path: string, signal: AbortSignal): Promise<Disposable> {
-  const db = new DatabaseSync(path);
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  const db = new sqlite.DatabaseSync(path);
   try {
     while (!isHeld(db)) {
       if (signal.aborted) throw new NoAnswer(`${path} is held by another one.`, { why: 'folder_in_use' });

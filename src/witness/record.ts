@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { form, requireForm } from '#base';
 import type { WitnessRecord } from '#merkle';
 
@@ -11,6 +11,7 @@ export class WitnessFile {
   /** Makes the file where there is none. @throws as node:sqlite does; ArgumentError `bad_argument` */
   constructor(path: string) {
     requireForm(form.text, path, 'path');
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     this.#db = new DatabaseSync(path, { timeout: 5_000 });
     // Before the answer it must be on the disk: a witness that forgets can be made to cosign a fork. With FULL the file would be,
     // but not that its journal is gone: one that comes back with the power takes back what was answered.

@@ -1,6 +1,6 @@
 /** A project beside the clone, as the README sets it up: the built package, its tsconfig, its programs, the command. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -51,16 +51,41 @@ test('its program runs, and the command shows what it wrote', () => {
   expect([status, out]).toEqual([0, expect.stringContaining('team-budget')]);
 });
 
-test('under an older Node the command says which one it needs, and loads nothing', () => {
-  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
-  const { status, out, err } = node(
-    '--import',
-    `data:text/javascript,${encodeURIComponent(older)}`,
-    command(),
-    '--version',
-  );
+/** What Node is given so that it passes for another release, without the modules that the release lacks. */
+function passingFor(version: string): readonly string[] {
+  const script = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
+    process.getBuiltinModule = () => undefined;`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
+}
+
+test('under an older Node the command says which Node to install, and loads nothing', () => {
+  const { status, out, err } = node(...passingFor('20.19.0'), command(), '--version');
   expect({ status, out }).toEqual({ status: 2, out: '' });
-  expect(err).toMatch(/^assize: Node 24 or newer is needed, and this is v[^\n]+\n$/);
+  expect(err).toMatch(/^assize: the command can't run on Node 20\.19\.0\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/);
+});
+
+test('under an older Node every subpath says which Node to install', () => {
+  const { exports } = read(join(root, 'package.json')) as { exports: Record<string, string> };
+  const names = Object.entries(exports).flatMap(([name, path]) =>
+    path.endsWith('index.ts') && name !== './testing' ? [`assize${name.slice(1)}`] : [],
+  );
+  expect(names).toContain('assize');
+  const script = `for (const name of ${JSON.stringify(names)}) await import(name).then(
+    () => console.log(name, 'loads'), ({ code, message }) => code === 'unsupported_node' || console.log(name, message));
+    const { message } = await import('assize').catch((error) => error);
+    console.log(message);`;
+  const { status, out, err } = node(...passingFor('22.15.1'), '--input-type=module', '-e', script);
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  expect(out).toMatch(/^Assize can't run on Node 22\.15\.1\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/);
+});
+
+test('no published module imports node:sqlite before the release of Node is checked', () => {
+  const folder = builtPackage();
+  const importing = globSync('src/**/*.js', { cwd: folder })
+    // These are imported with packages that ask for a newer Node themselves.
+    .filter((file) => !/^src\/(testing|anomalies)\//.test(file))
+    .filter((file) => /from 'node:sqlite'/.test(readFileSync(join(folder, file), 'utf8')));
+  expect(importing).toEqual([]);
 });
 
 test('the versions that the README names are those of the package', () => {
@@ -71,5 +96,13 @@ test('the versions that the README names are those of the package', () => {
   };
   expect(readme).toContain(`zod@${dependencies.zod} `);
   expect(readme).toContain(`assize-${version}.tgz`);
-  expect(readme).toContain(`Node ${/\d+/.exec(engines.node)?.[0]} or later is needed`);
+  expect(readme).toContain(`Node ${/\d+\.\d+/.exec(engines.node)?.[0]} or later is needed`);
+});
+
+test('the package takes the zod of the project, from the oldest version that it works with', () => {
+  const { dependencies, peerDependencies } = read(join(builtPackage(), 'package.json')) as {
+    dependencies: Record<string, string>;
+    peerDependencies: Record<string, string>;
+  };
+  expect([dependencies['zod'], peerDependencies['zod']]).toEqual(['^4.4.0', '^4.4.0']);
 });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { isAssizeError, requireForm } from '#base';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
@@ -7,6 +7,7 @@ import { SQLITE_OPTIONS } from '../option-names.ts';
 import { checkChoices, checkVectorSearch, type Durability, type OpenMode } from '../options.ts';
 import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
+import { openDatabase } from './connection/database.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
 import { whenUnlocked } from './connection/retry.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
@@ -71,7 +72,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
 
 // In rollback mode first: schema and mark are then in the file itself, where `probe` reads them, and not only in a WAL.
 function initialise(path: string): void {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   try {
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     migrate(db);
@@ -88,9 +89,10 @@ function initialise(path: string): void {
  * page a checkpoint, running or cut off by a crash, has written before the last.
  */
 function probe(path: string): Mark {
-  const db = new DatabaseSync(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true });
+  const db = openDatabase(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true });
   try {
-    db.enableDefensive(false);
+    // Older releases of Node have no such method, and open without the defence.
+    db.enableDefensive?.(false);
     db.exec('PRAGMA writable_schema = ON');
     return readMark(db);
   } catch (error) {

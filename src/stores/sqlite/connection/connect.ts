@@ -1,7 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../errors.ts';
 import type { Durability } from '../../options.ts';
 import { migrate, readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
+import { openDatabase } from './database.ts';
 import { BLOCKING_WAIT_MS } from './retry.ts';
 
 /** Of every connection. */
@@ -14,7 +15,7 @@ export function using<T>(
   options: { readonly readOnly: boolean; readonly allowExtension: boolean },
   settle: (db: DatabaseSync) => T,
 ): T {
-  const db = new DatabaseSync(url, { ...options, timeout: BLOCKING_WAIT_MS });
+  const db = openDatabase(url, { ...options, timeout: BLOCKING_WAIT_MS });
   try {
     return settle(db);
   } catch (error) {

@@ -1,4 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from './database.ts';
 import { fileUrl } from './file.ts';
 import { BLOCKING_WAIT_MS } from './retry.ts';
 
@@ -26,7 +27,7 @@ export function connectionTask(db: DatabaseSync, path: string): ConnectionTask {
 
 /** To a file that is there; it makes none. @throws SQLite's error */
 export function connectAgain({ path, pragmas }: ConnectionTask): DatabaseSync {
-  const db = new DatabaseSync(fileUrl(path, { mode: 'rw' }), { timeout: BLOCKING_WAIT_MS });
+  const db = openDatabase(fileUrl(path, { mode: 'rw' }), { timeout: BLOCKING_WAIT_MS });
   for (const [name, value] of pragmas) db.exec(`PRAGMA ${name} = ${value}`);
   return db;
 }

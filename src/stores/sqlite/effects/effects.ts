@@ -38,8 +38,8 @@ export class EffectWriter implements EffectView {
       SELECT t.trajectory AS trajectory_id, t.body AS body, o.epoch AS open,
         (SELECT coalesce(max(r.place) + 1, t.first IS NOT NULL) FROM effect_record AS r WHERE r.epoch = t.epoch) AS places
       FROM effect_transaction AS t LEFT JOIN effect_open AS o ON o.epoch = t.epoch WHERE t.epoch = ?`);
-    this.#selectRecord = db.prepare(`SELECT record FROM effect_record WHERE epoch = ?1 AND place = ?2
-      UNION ALL SELECT first FROM effect_transaction WHERE epoch = ?1 AND first IS NOT NULL AND ?2 = 0`);
+    this.#selectRecord = db.prepare(`SELECT record FROM effect_record WHERE epoch = ? AND place = ?
+      UNION ALL SELECT first FROM effect_transaction WHERE epoch = ? AND first IS NOT NULL AND ? = 0`);
     this.#selectKey = prepareEffectKey(db);
     this.#raise = db.prepare('UPDATE effect_tenure SET fence = fence + 1');
     this.#begin = db.prepare('INSERT INTO effect_transaction (epoch, trajectory, body, first) VALUES (?, ?, ?, ?)');
@@ -111,7 +111,7 @@ export class EffectWriter implements EffectView {
   }
 
   record(epoch: number, place: number): string | undefined {
-    return this.#selectRecord.get(epoch, place)?.['record'] as string | undefined;
+    return this.#selectRecord.get(epoch, place, epoch, place)?.['record'] as string | undefined;
   }
 
   key(key: Hash): EffectKeyRow | undefined {
@@ -147,9 +147,9 @@ export function prepareWereEffectsHeld(db: DatabaseSync): () => boolean {
 /** Transactions that have not ended, by epoch. */
 export function prepareOpenEffects(db: DatabaseSync): (page: OpenEffectPage) => LoggedTransaction[] {
   const from = `(SELECT t.* FROM effect_open AS o JOIN effect_transaction AS t ON t.epoch = o.epoch
-    WHERE o.epoch > ?1 AND (?2 IS NULL OR t.trajectory = ?2) ORDER BY o.epoch LIMIT ?3) AS t`;
+    WHERE o.epoch > ? AND (? IS NULL OR t.trajectory = ?) ORDER BY o.epoch LIMIT ?) AS t`;
   const logged = prepareLogged(db, from, '');
-  return ({ after = 0, limit = -1, trajectoryId = null }) => logged(after, trajectoryId, limit);
+  return ({ after = 0, limit = -1, trajectoryId = null }) => logged(after, trajectoryId, trajectoryId, limit);
 }
 
 /** The transaction of an epoch, also when it has ended. */
@@ -161,9 +161,10 @@ export function prepareEffectsOf(db: DatabaseSync): (epoch: number) => LoggedTra
 /** Of any epoch below, also those that have ended, the youngest first. */
 export function prepareListEffects(db: DatabaseSync): (page: EffectPage) => LoggedTransaction[] {
   const from = `(SELECT * FROM effect_transaction
-    WHERE epoch < ?1 AND (?2 IS NULL OR trajectory = ?2) ORDER BY epoch DESC LIMIT ?3) AS t`;
+    WHERE epoch < ? AND (? IS NULL OR trajectory = ?) ORDER BY epoch DESC LIMIT ?) AS t`;
   const logged = prepareLogged(db, from, '', 'DESC');
-  return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) => logged(before, trajectoryId, limit);
+  return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) =>
+    logged(before, trajectoryId, trajectoryId, limit);
 }
 
 type Columns = [epoch: number, trajectory: string, body: string, first: string | null, record: string | null];

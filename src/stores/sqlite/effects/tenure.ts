@@ -1,6 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenure } from '#ledger';
+import { openDatabase } from '../connection/database.ts';
 import { fileUrl } from '../connection/file.ts';
 import { isBusy } from '../errors.ts';
 
@@ -30,7 +31,7 @@ export class Tenures {
     const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
     waiting.throwIfAborted();
     // One for each who waits: they are in each other's way like those of other processes.
-    const lock = new DatabaseSync(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
+    const lock = openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
     this.#held.add(lock);
     try {
       while (!tryLock(lock)) {

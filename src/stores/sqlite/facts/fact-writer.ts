@@ -100,9 +100,9 @@ export class FactWriter implements FactView {
     this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
     // The start of the id is for the index.
     this.#close =
-      db.prepare(`UPDATE fact_time SET system_end = ?1 WHERE key = ?2 AND audit = 0 AND system_end = '${OPEN_END}'
-      AND valid_from = ?3 AND id_start = ${idStart('?4')}
-      AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = fact_time.n AND f.fact_id = ?4 AND f.system_start = ?5)`);
+      db.prepare(`UPDATE fact_time SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'
+      AND valid_from = ? AND id_start = ${idStart('?')}
+      AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = fact_time.n AND f.fact_id = ? AND f.system_start = ?)`);
     this.#insertTime = db.prepare(`INSERT INTO fact_time (key, audit, system_end, valid_from, id_start, n)
       VALUES (?, ?, ?, ?, ${idStart('?')}, ?)`);
     this.#insert = db.prepare(`INSERT INTO fact (key, audit, valid_from, fact_id, system_start, content,
@@ -160,7 +160,7 @@ export class FactWriter implements FactView {
     for (const change of changes) {
       const key = this.#writePartition(change);
       for (const { valid_from, fact_id, system_time_start } of change.close) {
-        const { changes } = this.#close.run(change.system_time, key, valid_from, fact_id, system_time_start);
+        const { changes } = this.#close.run(change.system_time, key, valid_from, fact_id, fact_id, system_time_start);
         // It was open when this was judged.
         if (changes !== 1) throw damagedError(`fact ${fact_id} of ${system_time_start} does not end where it stands`);
       }

@@ -57,7 +57,7 @@ export class FactReader {
         AND predicate = coalesce(:predicate, predicate)
         AND (:after_subject IS NULL OR (subject, predicate) > (:after_subject, :after_predicate))
       ORDER BY subject, predicate LIMIT :limit`);
-    const named = 'p.space = ?1 AND p.branch = ?2 AND p.subject = ?3 AND p.predicate = ?4';
+    const named = 'p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?';
     const isOpen = `e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
     this.#selectState = this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
         p.several, p.since, r.whole
@@ -67,15 +67,15 @@ export class FactReader {
         LEFT JOIN fact AS f ON f.n = e.n
       ORDER BY f.valid_from, f.fact_id, f.system_start`);
     // Of those that overlap nothing, the last one that begins before.
-    const openAt = `SELECT e.n FROM fact_time AS e WHERE ${isOpen} AND e.valid_from <= ?5 ORDER BY e.valid_from DESC LIMIT 1`;
+    const openAt = `SELECT e.n FROM fact_time AS e WHERE ${isOpen} AND e.valid_from <= ? ORDER BY e.valid_from DESC LIMIT 1`;
     this.#selectOpenAt = this.#rows(`SELECT ${rowThatEnds(`'${OPEN_END}'`)}, p.several, r.whole
       FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named} LEFT JOIN fact AS f ON f.n = (${openAt})`);
     // That there is one row of `fact_rebuild` is said for the order: then that of the index will do.
     this.#selectClosedAt = this.#rows(`SELECT ${ROW}, p.several, r.whole
       FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named}
-        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end > ?6 AND e.system_end < '${OPEN_END}'
-          AND e.valid_from <= ?5
-          AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = e.n AND f.valid_to > ?5 AND f.system_start <= ?6)
+        LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end > ? AND e.system_end < '${OPEN_END}'
+          AND e.valid_from <= ?
+          AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = e.n AND f.valid_to > ? AND f.system_start <= ?)
         LEFT JOIN fact AS f ON f.n = e.n
       WHERE r.one = 1 ORDER BY e.system_end LIMIT 1`);
   }
@@ -160,14 +160,14 @@ export class FactReader {
       return undefined;
     if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
     const name = branch === undefined ? { space, subject, predicate } : { space, subject, predicate, branch };
-    const at = [space, branch ?? '', subject, predicate, valid] as const;
-    const open = this.#rowAt(this.#selectOpenAt.get(...at), name);
+    const at = [space, branch ?? '', subject, predicate] as const;
+    const open = this.#rowAt(this.#selectOpenAt.get(...at, valid), name);
     if (open === 'several') return undefined;
     const isOpen = open !== undefined && valid < open.valid_to;
     if (isOpen && (system === 'now' || open.system_time_start <= system)) return [open];
     if (system === 'now') return [];
     // A later moment, of which this is the answer whatever was written in between: what had ended by that point of time stays as it is.
-    const closed = this.#rowAt(this.#selectClosedAt.get(...at, system), name);
+    const closed = this.#rowAt(this.#selectClosedAt.get(...at, system, valid, valid, system), name);
     if (closed === 'several') return undefined;
     return closed === undefined ? [] : [closed];
   }

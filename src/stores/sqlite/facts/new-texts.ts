@@ -63,17 +63,19 @@ export function prepareNewTexts(
   const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
   const columns = 'f.n, f.system_start, lower(hex(f.content)) AS content, f.audit, f.asserted_from';
   const selectRows = db.prepare(`
-    SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 0 AND e.system_end > ?2 AND f.system_start BETWEEN ?2 AND ?3
-    UNION ALL SELECT ${columns} FROM ${ROWS} WHERE e.key = ?1 AND e.audit = 1 AND f.system_start BETWEEN ?2 AND ?3`);
+    SELECT ${columns} FROM ${ROWS} WHERE e.key = ? AND e.audit = 0 AND e.system_end > ? AND f.system_start BETWEEN ? AND ?
+    UNION ALL SELECT ${columns} FROM ${ROWS} WHERE e.key = ? AND e.audit = 1 AND f.system_start BETWEEN ? AND ?`);
   const selectObject = db.prepare(`SELECT ${OBJECT} AS object FROM fact AS f WHERE f.n = ?`);
   const selectText = db.prepare(
-    `SELECT 1 FROM fact_text AS t WHERE ${isText('t', { key: '?1', content: '?2', audit: '?3', day: '?4' })}`,
+    `SELECT 1 FROM fact_text AS t WHERE ${isText('t', { key: ':key', content: ':content', audit: ':audit', day: ':day' })}`,
   );
   const read = (key: number, changes: readonly Queued[]): ((change: Queued) => Texts | undefined) => {
     const partition = selectPartition.get(key) as unknown as PartitionName | undefined;
     if (partition === undefined) return () => undefined;
     const starts = changes.map(({ system_start }) => system_start).sort();
-    const rows = selectRows.all(key, starts[0]!, starts.at(-1)!) as unknown as readonly RowRead[];
+    const first = starts[0]!;
+    const last = starts.at(-1)!;
+    const rows = selectRows.all(key, first, first, last, key, first, last) as unknown as readonly RowRead[];
     const byStart = Map.groupBy(rows, (row) => row.system_start);
     // Each is gone with its change: all that a partition says may be more than there is room for.
     const said = (row: RowRead) => ({ ...row, object: selectObject.get(row.n)!['object'] as string });
@@ -88,7 +90,7 @@ export function prepareNewTexts(
       const name = `${content} ${audit} ${day}`;
       if (seen.has(name) || object === erasedText(content)) return [];
       seen.add(name);
-      if (selectText.get(key, Buffer.from(content, 'hex'), audit, day) !== undefined) return [];
+      if (selectText.get({ key, content: Buffer.from(content, 'hex'), audit, day }) !== undefined) return [];
       const { asserted_from } = row;
       const row_kind = audit === 0 ? 'current' : 'audit';
       const words = wordsOfDocument({ subject, predicate, object, asserted_from, row_kind });

@@ -1,5 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../../errors.ts';
+import { openDatabase } from '../connection/database.ts';
 
 /**
  * Where the loadable library of the package `sqlite-vec` is, which is an optional peer and imported nowhere else. It was loaded once, into
@@ -11,7 +12,7 @@ export async function sqliteVecPath(): Promise<string> {
   const { getLoadablePath } = await importPackage();
   try {
     const path = getLoadablePath();
-    const db = new DatabaseSync(':memory:', { allowExtension: true });
+    const db = openDatabase(':memory:', { allowExtension: true });
     try {
       loadSqliteVec(db, path);
     } finally {

@@ -66,7 +66,7 @@ export class TextWriter {
     this.#insertText = db.prepare(`INSERT INTO fact_text (key, content, audit, day, space, words)
       VALUES (?, unhex(?), ?, ?, ?, ?)`);
     this.#insertWords = db.prepare('INSERT INTO fact_words (rowid, words, key, length) VALUES (?, ?, ?, ?)');
-    const given = '(SELECT unhex(value) FROM json_each(?1))';
+    const given = '(SELECT unhex(value) FROM json_each(?))';
     this.#selectErased = db.prepare(`SELECT id, space, words FROM fact_text
       WHERE content IN ${given} OR key IN (SELECT key FROM fact_partition WHERE names IN ${given})`);
     this.#discount = db.prepare(
@@ -132,7 +132,7 @@ export class TextWriter {
    * words stay in the index until it is made anew (`scrub.ts`).
    */
   erase(hashes: string): void {
-    const erased = this.#selectErased.all(hashes) as unknown as readonly Erased[];
+    const erased = this.#selectErased.all(hashes, hashes) as unknown as readonly Erased[];
     for (const { id, space, words } of erased) {
       for (const statement of [this.#deleteWords, this.#deleteVectors, this.#deleteText]) statement.run(id);
       if (this.#discount.run(words, space).changes === 0) this.#deleteEmpty.run(space);

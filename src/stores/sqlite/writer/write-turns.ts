@@ -1,6 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TURN_WAIT_MS } from '../../options.ts';
+import { openDatabase } from '../connection/database.ts';
 import { fileUrl } from '../connection/file.ts';
 import { isBusy } from '../errors.ts';
 
@@ -51,7 +52,7 @@ export class Turns {
   }
 
   async #lock(): Promise<boolean> {
-    this.#db ??= new DatabaseSync(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
+    this.#db ??= openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
     const begin = performance.now();
     // Otherwise it would have it again before anybody else has looked.
     if (begin - this.#endedAt < ROOM_MS) await sleep(ROOM_MS);

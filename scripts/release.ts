@@ -1,0 +1,115 @@
+/**
+ * Releases the version of package.json: `node scripts/release.ts` checks everything, builds, and prints what a release
+ * would do; `--publish` does it. A release is the annotated tag `vX.Y.Z` and `npm publish --provenance` from dist/.
+ * Provenance needs a CI job with an identity token; .github/workflows/release.yml is such a job.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const root = process.cwd();
+const dist = join(root, 'dist');
+
+/** Files that the published package has to have. */
+const WANTED = [
+  'package.json',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+  'bin/assize.js',
+  'src/index.js',
+  'src/index.d.ts',
+];
+
+const { values } = parseArgs({
+  options: { publish: { type: 'boolean', default: false }, 'dry-run': { type: 'boolean', default: false } },
+});
+if (values.publish && values['dry-run']) fail(['--publish and --dry-run exclude each other. Give one of them.']);
+
+const { version } = readManifest(root);
+const tag = `v${version}`;
+
+const problems = [...treeProblems(), ...tagProblems(), ...changelogProblems()];
+if (problems.length > 0) fail(problems);
+
+run(process.execPath, ['scripts/build.ts'], root);
+const missing = packageProblems();
+if (missing.length > 0) fail(missing);
+
+const tagging = ['tag', '--annotate', tag, '--message', `Assize ${version}`];
+const publishing = ['publish', '--provenance', '--access', 'public'];
+
+if (values.publish) {
+  run('git', tagging, root);
+  try {
+    run('npm', publishing, dist);
+  } catch (error) {
+    // A tag names a published version, so a version that was not published gets none.
+    run('git', ['tag', '--delete', tag], root);
+    throw error;
+  }
+  console.log(`Released ${version}. Push the tag: git push origin ${tag}`);
+} else {
+  console.log(`Release ${version}: every check passes. The release would run:`);
+  console.log(`  (in .) git ${tagging.map(quoted).join(' ')}`);
+  console.log(`  (in dist) npm ${publishing.join(' ')}`);
+  console.log('Nothing was tagged or published. To release, run: npm run release -- --publish');
+}
+
+function treeProblems(): string[] {
+  const changed = git('status', '--porcelain');
+  return changed === '' ? [] : [`The working tree has changes. Commit or stash them:\n${changed}`];
+}
+
+function tagProblems(): string[] {
+  if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
+    return [`package.json has version ${version}, which is no semantic version. Write X.Y.Z.`];
+  return git('tag', '--list', tag) === '' ? [] : [`The tag ${tag} exists. Raise the version in package.json.`];
+}
+
+/** The changelog has a section of this version with a date and at least one line. */
+function changelogProblems(): string[] {
+  const text = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  const sections = text.split(/^## /m).slice(1);
+  const section = sections.find((each) => each.startsWith(`[${version}]`));
+  if (section === undefined) return [`CHANGELOG.md has no section for ${version}. Add "## [${version}] - YYYY-MM-DD".`];
+  const [heading = '', ...lines] = section.split('\n');
+  if (!/^\[[^\]]+\] - \d{4}-\d{2}-\d{2}$/.test(heading))
+    return [`CHANGELOG.md has no date for ${version} ("## ${heading}"). Write "## [${version}] - YYYY-MM-DD".`];
+  return lines.some((line) => line.startsWith('- ')) ? [] : [`CHANGELOG.md lists no change for ${version}. List them.`];
+}
+
+/** What is built is what is published: the files are there, the version fits, and no source or test is among them. */
+function packageProblems(): string[] {
+  const built = readManifest(dist);
+  return [
+    ...WANTED.filter((name) => !existsSync(join(dist, name))).map((name) => `dist/${name} is missing. Mend the build.`),
+    ...(built.version === version ? [] : [`dist/ has version ${built.version}, not ${version}. Mend the build.`]),
+    ...(built.private === true ? ['dist/package.json is private, so npm would not publish it. Mend the build.'] : []),
+    ...globSync('{bin,src,domains}/**/*.ts', { cwd: dist })
+      .filter((name) => !name.endsWith('.d.ts') || name.endsWith('.test.d.ts'))
+      .map((name) => `dist/${name} is a source or a test. Mend the build.`),
+  ];
+}
+
+function readManifest(folder: string): { readonly version: string; readonly private?: boolean } {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+}
+
+function run(command: string, args: readonly string[], cwd: string): void {
+  execFileSync(command, args, { cwd, stdio: 'inherit' });
+}
+
+function quoted(arg: string): string {
+  return /\s/.test(arg) ? JSON.stringify(arg) : arg;
+}
+
+function fail(reasons: readonly string[]): never {
+  for (const reason of reasons) console.error(`release: ${reason}`);
+  process.exit(1);
+}

@@ -1,0 +1,35 @@
+import { AssizeError } from './errors.ts';
+
+/** This Node lacks what the package needs. */
+export type NodeErrorCode =
+  /** This release of Node is older than the package needs. Install the release that the message names. */
+  'unsupported_node';
+
+/** Thrown when the package is imported, so nothing has been opened or written. Evidence `{node}`. */
+export class NodeError extends AssizeError<NodeErrorCode> {
+  override readonly name = 'NodeError';
+}
+
+/**
+ * The oldest release of each line that the built package runs on. Node 22.16 is the first whose SQLite has FTS5, and
+ * whose `node:sqlite` has `setReturnArrays`, `isTransaction` and `timeout`; Node 23 never had all of them.
+ * `engines` in package.json and bin/assize.js say the same.
+ */
+const OLDEST: readonly (readonly [major: number, minor: number])[] = [
+  [22, 16],
+  [24, 0],
+];
+
+/** @throws NodeError `unsupported_node` */
+export function requireNode(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const newest = OLDEST.at(-1)!;
+  if (major > newest[0] || OLDEST.some((oldest) => major === oldest[0] && minor >= oldest[1])) return;
+  throw new NodeError(
+    'unsupported_node',
+    `Assize can't run on Node ${version}. Install Node 24, or Node 22.16 or newer of the 22 line; npm install --save-dev node@24 brings Node 24 to one project, and npx node runs it.`,
+    { evidence: { node: version } },
+  );
+}
+
+requireNode(process.versions.node);

@@ -1,0 +1,38 @@
+/** The programs of examples/: each runs by itself, and prints what examples/README.md shows. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const folder = join(import.meta.dirname, '../../examples');
+const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+const programs = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+
+/** Subpaths that an example may import. */
+const PUBLIC = /^assize(\/(effects|memory|agents|stores|testing|audit|tools\/[a-z]+))?$/;
+/** Names that an example needs and that no public subpath has yet. */
+const INTERNAL = ['assize/ledger'];
+
+test('the README shows every program once', () => {
+  const shown = [...readme.matchAll(/^```text (\S+)$/gm)].map(([, name]) => `${name}.ts`);
+  expect(shown.sort()).toEqual([...programs].sort());
+});
+
+test.each(programs)('%s prints what the README shows', (name) => {
+  // Elsewhere than in the clone, so that a program that writes beside itself is found out.
+  const printed = execFileSync(process.execPath, [join(folder, name)], {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const shown = readme.split(`\`\`\`text ${name.replace(/\.ts$/, '')}\n`)[1]?.split('```')[0];
+  expect(printed).toBe(shown);
+});
+
+test.each(programs)('%s imports public names only, and has at most 80 lines', (name) => {
+  const text = readFileSync(join(folder, name), 'utf8');
+  const imported = [...text.matchAll(/from '(assize[^']*)'/g)].map(([, from]) => from!);
+  expect(imported.filter((from) => !PUBLIC.test(from) && !INTERNAL.includes(from))).toEqual([]);
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(80);
+});
