@@ -1,9 +1,10 @@
+/** The pages about memory in docs/guide: programs print their output blocks, commands print theirs. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
-import { blockOf, blocksOf } from '../support/guide-files.ts';
+import { blocksOf, writeFiles } from '../support/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');
@@ -12,37 +13,36 @@ let folder: string;
 beforeAll(() => {
   // Inside the repository, so that `assize` is this package.
   folder = mkdtempSync(join(root, 'dist-guide-'));
+  for (const page of PAGES) writeFiles(page, folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the program of the guide to memory runs, and prints what stands below it', () => {
-  writeFileSync(join(folder, 'example.ts'), blockOf('memory.md', 'ts'));
-  const printed = execFileSync(process.execPath, ['example.ts'], { cwd: folder, encoding: 'utf8' });
-  expect(printed).toBe(blockOf('memory.md', 'text'));
+const PAGES = [
+  'memory.md',
+  'memory-as-of.md',
+  'memory-contradictions.md',
+  'memory-search.md',
+  'memory-errors.md',
+  'memory-extract.md',
+  'memory-command-line.md',
+];
+
+const run = (name: string): string => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
+
+test.each(
+  PAGES.flatMap((page) =>
+    blocksOf(page).flatMap(({ says, code }) => (says.startsWith('text ') ? [[says.slice(5), page, code] as const] : [])),
+  ),
+)('%s of %s prints its output', (name, _, expected) => {
+  expect(run(name)).toBe(expected);
 });
 
-test('so does its program that reads messages', () => {
-  writeFileSync(join(folder, 'extract.ts'), blockOf('memory.md', 'ts extract.ts'));
-  const printed = execFileSync(process.execPath, ['extract.ts'], { cwd: folder, encoding: 'utf8' });
-  expect(printed).toBe(blockOf('memory.md', 'text extract'));
-});
-
-test('so does its store that searches vectors by sqlite-vec', () => {
-  writeFileSync(join(folder, 'vectors.ts'), blockOf('memory.md', 'ts vectors.ts').replace('ward.db', 'vectors.db'));
-  expect(execFileSync(process.execPath, ['vectors.ts'], { cwd: folder, encoding: 'utf8' })).toBe('');
+test('memory-search.md opens a store that searches vectors', () => {
+  expect(run('vectors.ts')).toBe('');
   expect(existsSync(join(folder, 'vectors.db'))).toBe(true);
 });
 
-test('its commands run one after another, and print what stands below them', async () => {
-  for (const says of [
-    'ts ward.ts',
-    'ts begin.ts',
-    'ts embedder.ts',
-    'json letters.jsonl',
-    'ts model.ts',
-    'json mails.jsonl',
-  ])
-    writeFileSync(join(folder, says.split(' ')[1]!), blockOf('memory.md', says));
+test('the commands print their output', async () => {
   const assize = async (line: string): Promise<string> => {
     const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
     expect(command).toBe('assize');
@@ -50,7 +50,7 @@ test('its commands run one after another, and print what stands below them', asy
     expect(err, line).toBe('');
     return out;
   };
-  for (const { says, code } of blocksOf('memory.md')) {
+  for (const { says, code } of [...blocksOf('memory-command-line.md'), ...blocksOf('memory-extract.md')]) {
     if (says === 'sh begin') {
       const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${code}`;
       const begin = (): void => {
@@ -64,13 +64,13 @@ test('its commands run one after another, and print what stands below them', asy
     if (says === 'sh approve') {
       const [{ id, questions }] = JSON.parse(await assize('assize pending --json')).pending;
       const n = questions[0].members.findIndex(({ object }: { object: string }) => object === 'pneumonia') + 1;
-      let told = '';
+      let printed = '';
       for (const line of code.trimEnd().split('\n'))
-        told += await assize(line.replace('ID', id).replace('--answer N', `--answer ${n}`));
-      expect(told).toMatch(new RegExp(`^${n} +pneumonia +1 +`, 'm'));
-      expect(told).toMatch(/^committed as [0-9a-f]{12}, notes seq 6$/m);
-      expect(told).toMatch(/^patient 9 diagnosis pneumonia, valid /m);
-      expect(told).toMatch(/^lost +flu +0\.7 /m);
+        printed += await assize(line.replace('ID', id).replace('--answer N', `--answer ${n}`));
+      expect(printed).toMatch(new RegExp(`^${n} +pneumonia +1 +`, 'm'));
+      expect(printed).toMatch(/^committed as [0-9a-f]{12}, notes seq 6$/m);
+      expect(printed).toMatch(/^patient 9 diagnosis pneumonia, valid /m);
+      expect(printed).toMatch(/^lost +flu +0\.7 /m);
     }
     if (says !== 'console') continue;
     for (const step of code.split(/^\$ /m).slice(1)) {
@@ -80,7 +80,7 @@ test('its commands run one after another, and print what stands below them', asy
   }
 });
 
-/** Without what is another one each time: ids, instants, and how wide a column is for them. */
+/** The output without ids, instants and column widths, which change from run to run. */
 function known(printed: string): string {
   return printed
     .replace(/\b[0-9a-f]{12}\b/g, 'ID')

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -19,6 +19,17 @@ export function blockOf(page: string, says: string): string {
   const found = blocksOf(page).find((block) => block.says === says);
   if (found === undefined) throw new Error(`${page} has no block ${says}`);
   return found.code;
+}
+
+/** Writes the blocks of a page that name a file: ` ```ts NAME.ts `. Blocks of one name are joined. */
+export function writeFiles(page: string, folder: string): void {
+  const files = new Map<string, string[]>();
+  for (const { says, code } of blocksOf(page)) {
+    const [kind, name] = says.split(' ');
+    if (name === undefined || kind === 'text' || kind === 'sh') continue;
+    files.set(name, [...(files.get(name) ?? []), code]);
+  }
+  for (const [name, parts] of files) writeFileSync(join(folder, name), parts.join('\n'));
 }
 
 /** The ontology that docs/guide/ontology-first.md works with. */
