@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { endOf, runCommand, runProcess, startCommand } from '../support/command.ts';
+import { EXPERIMENTS_COMMAND, endOf, runCommand, runProcess, startCommand } from '../support/command.ts';
 import { inTillFolder } from '../support/till-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -11,7 +11,6 @@ const root = join(import.meta.dirname, '../..');
 const COMMANDS = [
   'demo',
   'domains',
-  'adjudicate',
   'log',
   'show',
   'state',
@@ -60,14 +59,15 @@ const COMMANDS = [
 ];
 
 /** Those that open none. */
-const STORELESS = ['faults', 'anomalies'];
+const EXPERIMENTS = ['adjudicate', 'effects', 'memory'].map((command) => `${EXPERIMENTS_COMMAND} ${command}`);
+const STORELESS = EXPERIMENTS.slice(1);
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;
 
 describe('the command line', () => {
   test('every command explains itself, in lines of 80 columns', async () => {
-    const all = [...COMMANDS, ...STORELESS];
+    const all = [...COMMANDS, ...EXPERIMENTS];
     const helps = await Promise.all(all.map((command) => assize(...command.split(' '), '--help')));
     for (const [i, { code, out, err }] of helps.entries()) {
       expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -93,18 +93,23 @@ describe('the command line', () => {
   });
 
   test('the help of adjudicate shows how runs and how advisories are brought', async () => {
-    const { out } = await assize('adjudicate', '--help');
-    expect(out).toMatch(/^ {2}assize adjudicate airline --data .* --runs /m);
-    expect(out).toMatch(/^ {2}assize adjudicate disclosure --data /m);
+    const { out } = await assize(EXPERIMENTS_COMMAND, 'adjudicate', '--help');
+    expect(out).toMatch(/^ {2}assize-experiments adjudicate airline --data .* --runs /m);
+    expect(out).toMatch(/^ {2}assize-experiments adjudicate disclosure --data /m);
   });
 
   test('lists every command, and its version', async () => {
-    const help = await assize('--help');
-    expect(help.code).toBe(0);
-    for (const command of COMMANDS) expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
-    for (const line of help.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    expect(await assize('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    for (const [program, commands] of [
+      [[], COMMANDS],
+      [[EXPERIMENTS_COMMAND], EXPERIMENTS.map((command) => command.split(' ')[1]!)],
+    ] as const) {
+      const help = await assize(...program, '--help');
+      expect(help.code).toBe(0);
+      for (const command of commands) expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
+      for (const line of help.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+      expect(await assize(...program, '--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    }
   });
 
   test('nothing at all shows the help, as misuse', async () => {
@@ -196,7 +201,7 @@ describe('demo', () => {
 describe('domains', () => {
   test('are listed, shown whole, and one tool at a time', async () => {
     const list = await json(0, 'domains');
-    const names = ['budget', 'udt', 'airline', 'retail', 'disclosure', 'moderation', 'verification'];
+    const names = ['budget', 'udt', 'disclosure', 'airline', 'retail', 'moderation', 'verification'];
     expect(list.map(({ name }: { name: string }) => name)).toEqual(names);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
     const budget = await json(0, 'domains', 'budget');
@@ -219,7 +224,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /no domain airlines; there are budget, udt, airline, retail, disclosure, moderation, verification/,
+      /no domain airlines; there are budget, udt, disclosure, airline, retail, moderation, verification/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal; it has spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /no domain file .*nowhere\.ts/);
