@@ -2,46 +2,45 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { blockOf, writeFiles } from '../support/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
-const guide = readFileSync(join(root, 'docs/guide/domains.md'), 'utf8');
-
-function block(says: string): string {
-  const found = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].filter(([, is]) => is === says);
-  return found.map(([, , code]) => code).join('\n');
-}
+const PAGES: Readonly<Record<string, string>> = {
+  'library.ts': 'domains.md',
+  'busy.ts': 'domain-collections.md',
+  'library.test.ts': 'domain-tests.md',
+  'wrong.ts': 'domain-tests.md',
+  'check.ts': 'check-domain.md',
+};
 
 // Inside the repository, so that `assize` is this package.
 const folder = mkdtempSync(join(root, 'dist-guide-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-for (const name of ['library.ts', 'busy.ts', 'library.test.ts', 'check.ts'])
-  writeFileSync(join(folder, name), block(`ts ${name}`));
+afterAll(() => rmSync(folder, { recursive: true }));
+for (const page of new Set([...Object.values(PAGES), 'approvals.md'])) writeFiles(page, folder);
 
 const run = (...given: string[]): string =>
   execFileSync(process.execPath, given, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-test('the test of the guide passes', () => {
+test('domain-tests.md: the test passes', () => {
   const report = join(folder, 'report.json');
   run(join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', '.', '--reporter', 'json', '--outputFile', report);
   expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ numPassedTests: 1, numTotalTests: 1 });
 });
 
-test.each(['library.ts', 'busy.ts', 'library.test.ts', 'wrong.ts', 'check.ts'])(
-  '%s passes the lint of the clone',
-  (name) => {
-    const file = join('domains/library', name);
-    const given = ['check', '--write', `--stdin-file-path=${file}`];
-    const input = block(`ts ${name}`);
-    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
-    expect(execFileSync(process.execPath, [biome, ...given], { cwd: root, input, encoding: 'utf8' })).toBe(input);
-  },
-);
-
-test('the check of the guide finds what was forgotten, in the words of the page, and nothing else', () => {
-  expect(run('check.ts')).toBe(block('text check.ts'));
+test.each(Object.entries(PAGES))('%s passes the lint of the clone', (name, page) => {
+  const file = join('domains/library', name);
+  const given = ['check', '--write', `--stdin-file-path=${file}`];
+  const input = blockOf(page, `ts ${name}`);
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+  expect(execFileSync(process.execPath, [biome, ...given], { cwd: root, input, encoding: 'utf8' })).toBe(input);
 });
 
-test('the busy library refuses what its rules are about, each with its figure', () => {
+test('check-domain.md: the check prints the report of the page', () => {
+  expect(run('check.ts')).toBe(blockOf('check-domain.md', 'text check.ts'));
+});
+
+test('domain-collections.md: each rule rejects with its figure', () => {
   writeFileSync(join(folder, 'use-busy.ts'), `${BESIDE}${USE_BUSY}`);
   expect(JSON.parse(run('use-busy.ts'))).toEqual({
     ok: true,
@@ -56,9 +55,25 @@ test('the busy library refuses what its rules are about, each with its figure', 
   });
 });
 
-test('while a librarian is asked, all lending waits', () => {
+test('domains.md: a pending loan freezes all lending', () => {
   writeFileSync(join(folder, 'use-library.ts'), `${BESIDE}${USE_LIBRARY}`);
   expect(JSON.parse(run('use-library.ts'))).toEqual(['escalated', 'frozen', 'frozen']);
+});
+
+test('approvals.md: the program prints its output, and the commands decide', async () => {
+  expect(run('approve.ts')).toBe(blockOf('approvals.md', 'text approve.ts'));
+  const [, pending = '', approve = '', reject = ''] = blockOf('approvals.md', 'sh decide').split('\n');
+  const assize = async (line: string): Promise<string> => {
+    const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    expect(command).toBe('assize');
+    const { out, err } = await runCommand(folder, 'sqlite:./refunds.db', ...args);
+    expect(err, line).toBe('');
+    return out;
+  };
+  const [id] = /\b[0-9a-f]{12}\b/.exec(await assize(pending)) ?? [];
+  const approved = await assize(approve.replace('ID', id!));
+  const [, next] = /^approved as ([0-9a-f]{12}),.* 1 of 2$/m.exec(approved) ?? [];
+  expect(await assize(reject.replace('NEXT_ID', next!))).toMatch(/^rejected /);
 });
 
 const BESIDE = `

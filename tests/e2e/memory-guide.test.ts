@@ -1,6 +1,6 @@
 /** The pages about memory in docs/guide: programs print their output blocks, commands print theirs. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
@@ -31,7 +31,9 @@ const run = (name: string): string => execFileSync(process.execPath, [name], { c
 
 test.each(
   PAGES.flatMap((page) =>
-    blocksOf(page).flatMap(({ says, code }) => (says.startsWith('text ') ? [[says.slice(5), page, code] as const] : [])),
+    blocksOf(page).flatMap(({ says, code }) =>
+      says.startsWith('text ') ? [[says.slice(5), page, code] as const] : [],
+    ),
   ),
 )('%s of %s prints its output', (name, _, expected) => {
   expect(run(name)).toBe(expected);
