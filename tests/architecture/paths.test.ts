@@ -1,0 +1,44 @@
+/** Every path that a page names in backticks exists. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const pages = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
+  ...globSync('docs/**/*.md', { cwd: root }),
+  ...globSync('{domains,experiments,ontology,examples,src}/**/*.md', { cwd: root }),
+].filter((page) => !page.includes('node_modules'));
+
+/** Folders of the repository, as a path in a page starts. */
+const PATH = /^(?:src|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|docs|\.ci)\/[\w./-]+$/;
+
+/** The paths that a text has in backticks, outside of its programs. A name in capitals stands for a name of the reader's. */
+function pathsIn(text: string): string[] {
+  const prose = text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
+  return [...prose.matchAll(/`([^`\s]+)`/g)]
+    .map(([, code = '']) => code)
+    .filter((code) => PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code));
+}
+
+test('paths are found in prose, and not in programs or placeholders', () => {
+  const text = 'See `src/index.ts` and `src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
+  expect(pathsIn(text)).toEqual(['src/index.ts']);
+});
+
+test('ARCHITECTURE.md names more than a hundred paths', () => {
+  expect(pathsIn(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).length).toBeGreaterThan(100);
+});
+
+describe.each(pages)('%s', (page) => {
+  test('names paths that exist', () => {
+    const missing = pathsIn(readFileSync(join(root, page), 'utf8')).filter((path) => !existsSync(join(root, path)));
+    expect([...new Set(missing)]).toEqual([]);
+  });
+
+  test('links to pages that exist', () => {
+    const text = readFileSync(join(root, page), 'utf8').replace(/^ *```[\s\S]*?^ *```$/gm, '');
+    const links = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !existsSync(join(root, page, '..', link)))).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+/** The tables of rooms in ARCHITECTURE.md: their files exist, and no room imports a later row. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { specifiers } from '../../scripts/layers.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+
+interface Room {
+  readonly name: string;
+  /** Names in backticks in the second column. */
+  readonly named: readonly string[];
+}
+
+/** The rooms of the tables whose header starts with `word`, by the folders that the header names. */
+function tables(word: 'room of' | 'rooms of'): { folders: string[]; rooms: Room[] }[] {
+  return [...page.matchAll(new RegExp(`^\\| ${word} (.+?) \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'gm'))].map(
+    ([, header = '', body = '']) => ({
+      folders: namesIn(header),
+      rooms: body
+        .trimEnd()
+        .split('\n')
+        .map((row) => {
+          const [, first = '', second = ''] = row.split('|');
+          return { name: namesIn(first)[0] as string, named: namesIn(second) };
+        }),
+    }),
+  );
+}
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+}
+
+test('the tables of the kernel, the ledger and the runtime are found', () => {
+  expect(tables('room of').map(({ folders, rooms }) => [folders[0], rooms.length >= 3])).toEqual([
+    ['src/kernel/', true],
+    ['src/ledger/', true],
+    ['src/runtime/', true],
+  ]);
+  expect(tables('rooms of').map(({ folders }) => folders)).toEqual([['src/stores/sqlite/', 'src/stores/postgres/']]);
+});
+
+test.each([...tables('room of'), ...tables('rooms of')])(
+  'the rooms of $folders have the files of their rows',
+  (table) => {
+    const missing = table.folders.flatMap((folder) =>
+      table.rooms.flatMap(({ name, named }) =>
+        ['', ...named.filter((each) => /^[\w-]+(\.ts|\/)$/.test(each))]
+          .map((each) => `${folder}${name}${each}`)
+          .filter((path) => !existsSync(join(root, path))),
+      ),
+    );
+    expect(missing).toEqual([]);
+  },
+);
+
+describe.each(tables('room of'))('$folders', ({ folders: [folder = ''], rooms }) => {
+  const placeOf = (file: string): number => rooms.findIndex(({ name }) => file.startsWith(`${folder}${name}`));
+  const files = globSync(`${folder}**/*.ts`, { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+
+  test('every folder is a room', () => {
+    const outside = files.filter((file) => placeOf(file) < 0 && file.slice(folder.length).split('/').length > 1);
+    expect(outside.filter((file) => file.split('/').slice(0, -1).join('/') !== `${folder}memory`)).toEqual([]);
+  });
+
+  test('no room imports a later row', () => {
+    const upward = files.flatMap((file) =>
+      specifiers(readFileSync(join(root, file), 'utf8'))
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => join(dirname(file), specifier))
+        .filter((target) => placeOf(file) >= 0 && placeOf(target) > placeOf(file))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(upward).toEqual([]);
+  });
+});
