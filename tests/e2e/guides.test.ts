@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeFiles } from '../support/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const python = spawnSync('python3', ['--version']).status === 0;
@@ -127,17 +128,16 @@ test('erasure.md', () => {
   }
 });
 
-test('policies.md', () => {
+test('policies.md, policies-cedar.md and backtest.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const pages = ['policies.md', 'policies-cedar.md', 'backtest.md'];
   try {
-    const text = readFileSync(join(root, 'docs/guide/policies.md'), 'utf8');
-    for (const [, name, code] of text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm))
-      writeFileSync(join(folder, name as string), code as string);
+    for (const page of pages) writeFiles(page, folder);
     const known = (printed: string): string => withoutProgress(printed).trimEnd();
-    const told = steps('policies.md');
-    expect(told).toHaveLength(5);
-    for (const { command, below } of told)
+    const commands = pages.flatMap(steps);
+    expect(commands).toHaveLength(5);
+    for (const { command, below } of commands)
       expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
   } finally {
     rmSync(folder, { recursive: true, force: true });

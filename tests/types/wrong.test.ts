@@ -53,7 +53,23 @@ function programs(page: string): Record<string, string> {
 const pages = ['docs/guide', 'docs/reference'].flatMap((folder) =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
-const shown = Object.assign({}, ...['README.md', ...pages].map(programs)) as Record<string, string>;
+const shown = withShared(Object.assign({}, ...['README.md', ...pages].map(programs)));
+
+/** The programs, with each file that a program imports and another page shows. Exactly one page shows it. */
+function withShared(own: Readonly<Record<string, string>>): Record<string, string> {
+  const all: Record<string, string> = { ...own };
+  const missing = Object.entries(own).map(([file, code]) => [dirname(file), code] as const);
+  for (const [folder, code] of missing)
+    for (const [, name = ''] of code.matchAll(/ from '\.\/([\w.-]+\.ts)'/g)) {
+      const file = `${folder}/${name}`;
+      if (Object.hasOwn(all, file)) continue;
+      const found = Object.keys(own).filter((one) => basename(one) === name);
+      expect([file, found.length]).toEqual([file, 1]);
+      all[file] = own[found[0] as string] as string;
+      missing.push([folder, all[file]]);
+    }
+  return all;
+}
 
 const erased = Object.fromEntries(
   names.map((name) => {
