@@ -8,11 +8,11 @@ import { clinic } from '../support/clinic.ts';
 import { blockOf } from '../support/guide-files.ts';
 import { operator, runtimeOver, writFor } from '../support/runtime.ts';
 
-test('what the guide to erasure shows of beliefs erases them', async () => {
+test('erasure-facts.md: the program erases the facts of a subject', async () => {
   const folder = mkdtempSync(join(import.meta.dirname, '../../dist-guide-'));
   const store = await openStore('memory:');
   try {
-    writeFileSync(join(folder, 'forget.ts'), blockOf('erasure.md', 'ts forget.ts'));
+    writeFileSync(join(folder, 'forget.ts'), blockOf('erasure-facts.md', 'ts forget.ts'));
     const { forget } = (await import(join(folder, 'forget.ts'))) as {
       forget: (...given: unknown[]) => Promise<unknown>;
     };
@@ -30,7 +30,7 @@ test('what the guide to erasure shows of beliefs erases them', async () => {
   }
 });
 
-test.each(blockOf('erasure.md', 'sh believed').trimEnd().split('\n'))('%s', async (command) => {
+test.each(blockOf('erasure-facts.md', 'sh believed').trimEnd().split('\n'))('%s', async (command) => {
   const root = join(import.meta.dirname, '../..');
   const folder = mkdtempSync(join(tmpdir(), 'assize-erasure-guide-'));
   const url = `sqlite:${join(folder, 'ward.db')}`;

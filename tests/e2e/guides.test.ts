@@ -106,18 +106,19 @@ test('command-line.md', () => {
   expect(members('effects.json')).toEqual(['transactions', 'proposals_waiting']);
 });
 
-test('erasure.md', () => {
+test('erasure.md and erasure-limits.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   try {
-    for (const name of ['clinic.ts', 'ward.ts'])
-      writeFileSync(join(folder, name), blocks('erasure.md', `ts ${name}`).join('\n'));
-    const printed = execFileSync(process.execPath, ['ward.ts'], { cwd: folder, encoding: 'utf8' });
+    writeFiles('erasure.md', folder);
+    const printed = execFileSync(process.execPath, ['erase.ts'], { cwd: folder, encoding: 'utf8' });
     const gone = '{"$erased":"…"}';
     expect(printed.replaceAll(/[0-9a-f]{64}/g, '…')).toBe(
       `committed {"patients":{"p1":{"name":${gone},"notes":[${gone}],"visits":1},"p2":{"name":"Maria","notes":[],"visits":0}}}\ntrue 4\n`,
     );
-    const said = shell(blocks('erasure.md').join('\n'), folder);
+    const check = blocks('erasure-limits.md', 'sh limits');
+    const said = shell([...blocks('erasure.md'), ...check].join('\n'), folder);
+    expect(check).toHaveLength(1);
     expect(said).toMatch(/^erased 2 values of 1 entry, by [0-9a-f]{12}, ward seq 5$/m);
     expect(said).toMatch(/\/delta\/state\/1\/value was erased by [0-9a-f]{64}\./);
     expect(said).toMatch(/^ward +6 .* 6 +[0-9a-f]{12} +valid$/m);
