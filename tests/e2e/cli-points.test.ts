@@ -407,37 +407,3 @@ describe.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/script'))(
     expect((await assize('state', 'till-1')).out).toContain('x'.repeat(20_000));
   });
 });
-
-describe('docs/guide/replay.md', () => {
-  const guide = readFileSync(join(root, 'docs/guide/replay.md'), 'utf8');
-
-  /** What is new each time: ids, and the time at which the guide's branch begins. */
-  function known(text: string): string {
-    return text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).replace(/^(what-if@0 +)\S+/gm, '$1now');
-  }
-
-  test('every line of it does what stands below it', () => {
-    // Inside the repository, so that `assize` is this package for the guide's own domain.
-    const place = mkdtempSync(join(root, 'dist-guide-'));
-    try {
-      writeFileSync(join(place, 'assize'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
-      writeFileSync(join(place, 'lenient.ts'), guide.split('```ts\n')[1]?.split('\n```')[0] ?? '');
-      const { ASSIZE_STORE: _, ...inherited } = process.env;
-      const env = { ...inherited, PATH: `${place}:${process.env['PATH']}` };
-      const shell = (script: string): string =>
-        execFileSync('/bin/sh', ['-c', script], { cwd: place, env, encoding: 'utf8' });
-      const blocks = [...guide.matchAll(/```console\n([\s\S]*?)\n```/g)].map(([, block]) => block as string);
-      expect(blocks.length).toBe(6);
-      let settings = '';
-      for (const step of blocks.flatMap((block) => block.split(/^\$ /m).slice(1))) {
-        const [command = '', ...below] = step.trimEnd().split('\n');
-        // The shell that the reader types in stays the same; here it is a new one each time.
-        if (command.startsWith('export ')) settings += `${command}\n`;
-        const printed = shell(`${settings}${command} 2>&1 || true`);
-        expect(known(withoutProgress(printed).trimEnd()), command).toBe(known(below.join('\n')));
-      }
-    } finally {
-      rmSync(place, { recursive: true, force: true });
-    }
-  });
-});

@@ -1,25 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { blockOf, writeFiles } from '../support/guide-files.ts';
 
-const root = join(import.meta.dirname, '../..');
-
-test('the program of the guide to delegation runs, and prints what it should', () => {
-  const guide = readFileSync(join(root, 'docs/guide/delegation.md'), 'utf8');
-  const program = guide.split('```ts\n')[1]?.split('\n```')[0] ?? '';
+test('delegation.md: the program prints its output', () => {
   // Inside the repository, so that `assize` is this package.
-  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const folder = mkdtempSync(join(import.meta.dirname, '../../dist-guide-'));
   try {
-    writeFileSync(join(folder, 'example.ts'), program);
-    const printed = execFileSync(process.execPath, ['example.ts'], { cwd: folder, encoding: 'utf8' });
-    expect(printed.trim().split('\n')).toEqual([
-      'committed',
-      'committed',
-      'committed',
-      '3 of 4 spent',
-      "committed [ 'there are 3 sources' ]",
-    ]);
+    writeFiles('delegation.md', folder);
+    const printed = execFileSync(process.execPath, ['delegate.ts'], { cwd: folder, encoding: 'utf8' });
+    expect(printed).toBe(blockOf('delegation.md', 'text delegate.ts'));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

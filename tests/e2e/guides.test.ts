@@ -145,6 +145,25 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
   }
 });
 
+test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  // Ids, and the time at which the page's branch starts, change from run to run.
+  const known = (text: string): string =>
+    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).replace(/^(what-if@0 +)\S+/gm, '$1now');
+  try {
+    writeFiles(page, folder);
+    let settings = '';
+    for (const { command, below } of steps(page)) {
+      if (command.startsWith('export ')) settings += `${command}\n`;
+      const printed = shell(`${settings}{ ${command}; } 2>&1 || true`, folder);
+      expect(known(withoutProgress(printed).trimEnd()), command).toBe(known(below));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('agents.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
