@@ -1,4 +1,4 @@
-/** The tables of rooms in ARCHITECTURE.md: their files exist, and no room imports a later row. */
+/** The tables of folders in ARCHITECTURE.md: their files exist, and no folder imports a later row. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,18 +7,18 @@ import { specifiers } from '../../scripts/layers.ts';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 
-interface Room {
+interface Folder {
   readonly name: string;
   /** Names in backticks in the second column. */
   readonly named: readonly string[];
 }
 
-/** The rooms of the tables whose header starts with `word`, by the folders that the header names. */
-function tables(word: 'room of' | 'rooms of'): { folders: string[]; rooms: Room[] }[] {
+/** The folders of the tables whose header starts with `word`, by the folders that the header names. */
+function tables(word: 'folder of' | 'folders of'): { folders: string[]; rows: Folder[] }[] {
   return [...page.matchAll(new RegExp(`^\\| ${word} (.+?) \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'gm'))].map(
     ([, header = '', body = '']) => ({
       folders: namesIn(header),
-      rooms: body
+      rows: body
         .trimEnd()
         .split('\n')
         .map((row) => {
@@ -34,38 +34,35 @@ function namesIn(text: string): string[] {
 }
 
 test('the tables of the kernel, the ledger and the runtime are found', () => {
-  expect(tables('room of').map(({ folders, rooms }) => [folders[0], rooms.length >= 3])).toEqual([
+  expect(tables('folder of').map(({ folders, rows }) => [folders[0], rows.length >= 3])).toEqual([
     ['src/kernel/', true],
     ['src/ledger/', true],
     ['src/runtime/', true],
   ]);
-  expect(tables('rooms of').map(({ folders }) => folders)).toEqual([['src/stores/sqlite/', 'src/stores/postgres/']]);
+  expect(tables('folders of').map(({ folders }) => folders)).toEqual([['src/stores/sqlite/', 'src/stores/postgres/']]);
 });
 
-test.each([...tables('room of'), ...tables('rooms of')])(
-  'the rooms of $folders have the files of their rows',
-  (table) => {
-    const missing = table.folders.flatMap((folder) =>
-      table.rooms.flatMap(({ name, named }) =>
-        ['', ...named.filter((each) => /^[\w-]+(\.ts|\/)$/.test(each))]
-          .map((each) => `${folder}${name}${each}`)
-          .filter((path) => !existsSync(join(root, path))),
-      ),
-    );
-    expect(missing).toEqual([]);
-  },
-);
+test.each([...tables('folder of'), ...tables('folders of')])('the rows of $folders name files that exist', (table) => {
+  const missing = table.folders.flatMap((folder) =>
+    table.rows.flatMap(({ name, named }) =>
+      ['', ...named.filter((each) => /^[\w-]+(\.ts|\/)$/.test(each))]
+        .map((each) => `${folder}${name}${each}`)
+        .filter((path) => !existsSync(join(root, path))),
+    ),
+  );
+  expect(missing).toEqual([]);
+});
 
-describe.each(tables('room of'))('$folders', ({ folders: [folder = ''], rooms }) => {
-  const placeOf = (file: string): number => rooms.findIndex(({ name }) => file.startsWith(`${folder}${name}`));
+describe.each(tables('folder of'))('$folders', ({ folders: [folder = ''], rows }) => {
+  const placeOf = (file: string): number => rows.findIndex(({ name }) => file.startsWith(`${folder}${name}`));
   const files = globSync(`${folder}**/*.ts`, { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
 
-  test('every folder is a room', () => {
+  test('every folder has a row', () => {
     const outside = files.filter((file) => placeOf(file) < 0 && file.slice(folder.length).split('/').length > 1);
     expect(outside.filter((file) => file.split('/').slice(0, -1).join('/') !== `${folder}memory`)).toEqual([]);
   });
 
-  test('no room imports a later row', () => {
+  test('no folder imports a later row', () => {
     const upward = files.flatMap((file) =>
       specifiers(readFileSync(join(root, file), 'utf8'))
         .filter((specifier) => specifier.startsWith('.'))
