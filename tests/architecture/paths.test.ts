@@ -13,12 +13,15 @@ const pages = [
 /** Folders of the repository, as a path in a page starts. */
 const PATH = /^(?:src|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|docs|\.ci)\/[\w./-]+$/;
 
+/** Folders that a reader of a guide makes. */
+const OF_READERS: readonly string[] = ['domains/library'];
+
 /** The paths that a text has in backticks, outside of its programs. A name in capitals stands for a name of the reader's. */
 function pathsIn(text: string): string[] {
   const prose = text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
   return [...prose.matchAll(/`([^`\s]+)`/g)]
     .map(([, code = '']) => code)
-    .filter((code) => PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code));
+    .filter((code) => PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code) && !OF_READERS.includes(code));
 }
 
 test('paths are found in prose, and not in programs or placeholders', () => {
