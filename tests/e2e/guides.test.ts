@@ -164,18 +164,19 @@ test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   }
 });
 
-test('agents.md', () => {
+test('agents.md, agents-record.md, agents-replay.md and preconditions.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
-    const files = ['desk.ts', 'record.ts', 'replay.ts', 'meanwhile.ts'];
-    for (const name of files) writeFileSync(join(folder, name), blocks('agents.md', `ts ${name}`).join('\n'));
-    expect(run('record.ts')).toBe(blocks('agents.md', 'text record').join(''));
+    for (const page of ['agents.md', 'agents-record.md', 'agents-replay.md', 'preconditions.md'])
+      writeFiles(page, folder);
+    expect(run('record.ts')).toBe(blocks('agents-record.md', 'text record.ts').join(''));
     expect(run('record.ts'), 'again').toBe('done 9 true\n');
-    expect(run('replay.ts')).toBe(blocks('agents.md', 'text replay').join(''));
-    expect(run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…')).toBe(blocks('agents.md', 'text meanwhile').join(''));
-    const said = shell(blocks('agents.md').join('\n'), folder);
+    expect(run('replay.ts')).toBe(blocks('agents-replay.md', 'text replay.ts').join(''));
+    const printed = run('meanwhile.ts').replaceAll(/[0-9a-f]{64}/g, '…');
+    expect(printed).toBe(blocks('preconditions.md', 'text meanwhile.ts').join(''));
+    const said = shell(blocks('agents-record.md').join('\n'), folder);
     expect(said).toMatch(/^\/observations\/0 model, first asked \d{4}-/m);
     expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);
     expect(said).toContain('"agent": "sara"');
