@@ -1,16 +1,16 @@
-/** The table of classes and members in docs/guide/tools.md, compared with what may be declared. */
+/** The table of fields by class in docs/reference/tools.md, compared with the declarations that `declareTool` accepts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/guide/tools.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/reference/tools.md'), 'utf8');
 
 type Class = 'read' | { readonly reversibility: string; readonly delivery: string; readonly sink: string };
 
-/** What each member is, where a declaration has it. */
-const MEMBERS: Readonly<Record<string, unknown>> = {
+/** A valid value of each field. */
+const FIELDS: Readonly<Record<string, unknown>> = {
   writes: ['x:1'],
   compensate: () => ({ undone: 'all' }),
   mitigate: () => null,
@@ -37,8 +37,8 @@ const CLASSES: readonly Class[] = [
   ),
 ];
 
-/** The rows of the table: the words of the class, and what is said of each member. */
-function rowsOfPage(): { readonly words: readonly string[]; readonly says: Readonly<Record<string, string>> }[] {
+/** The rows of the table: the words of the class, and the rule for each field. */
+function rowsOfPage(): { readonly words: readonly string[]; readonly rules: Readonly<Record<string, string>> }[] {
   const lines = page.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| class | `writes` |'));
   const cells = (line: string): string[] =>
@@ -47,42 +47,42 @@ function rowsOfPage(): { readonly words: readonly string[]; readonly says: Reado
       .slice(1, -1)
       .map((cell) => cell.trim().replaceAll('`', ''));
   const [, ...names] = cells(lines[at] as string);
-  expect(names).toEqual(Object.keys(MEMBERS));
+  expect(names).toEqual(Object.keys(FIELDS));
   const end = lines.findIndex((line, i) => i > at && !line.startsWith('|'));
   return lines.slice(at + 2, end).map((line) => {
-    const [sort = '', ...says] = cells(line);
+    const [sort = '', ...rules] = cells(line);
     return {
       words: sort.split(/, | or /),
-      says: Object.fromEntries(names.map((name, i) => [name, says[i] as string])),
+      rules: Object.fromEntries(names.map((name, i) => [name, rules[i] as string])),
     };
   });
 }
 
-/** Whether the page lets a class have these members, and no others. */
-function isLet(says: Readonly<Record<string, string>>, sort: Class, has: ReadonlySet<string>): boolean {
-  return Object.entries(says).every(([member, rule]) => {
+/** Whether the page allows exactly these fields for a class. */
+function isAllowed(rules: Readonly<Record<string, string>>, sort: Class, has: ReadonlySet<string>): boolean {
+  return Object.entries(rules).every(([field, rule]) => {
     switch (rule) {
       case 'may':
         return true;
       case 'must':
-        return has.has(member);
+        return has.has(field);
       case 'no':
-        return !has.has(member);
+        return !has.has(field);
       case 'one of two':
         return has.has('compensate') !== has.has('uncompensated');
       case 'with compensate':
-        return !has.has(member) || has.has('compensate');
+        return !has.has(field) || has.has('compensate');
       case 'if queryable':
-        return has.has(member) === (sort !== 'read' && sort.sink === 'queryable');
+        return has.has(field) === (sort !== 'read' && sort.sink === 'queryable');
       default:
-        throw new Error(`the table says ${rule}`);
+        throw new Error(`The table has an unknown rule: ${rule}. Add a case for it.`);
     }
   });
 }
 
 function isDeclared(sort: Class, has: ReadonlySet<string>, more: object): boolean {
-  const members = Object.fromEntries(Object.entries(MEMBERS).filter(([name]) => has.has(name)));
-  const spec = { name: 'x', input: z.strictObject({}), class: sort, execute: () => null, ...members, ...more };
+  const fields = Object.fromEntries(Object.entries(FIELDS).filter(([name]) => has.has(name)));
+  const spec = { name: 'x', input: z.strictObject({}), class: sort, execute: () => null, ...fields, ...more };
   try {
     declareTool(spec as never);
     return true;
@@ -92,34 +92,34 @@ function isDeclared(sort: Class, has: ReadonlySet<string>, more: object): boolea
   }
 }
 
-test.each(CLASSES)('%o has the members that the page says', (sort) => {
+test.each(CLASSES)('%o accepts exactly the fields of its row', (sort) => {
   const words = sort === 'read' ? ['read'] : [sort.reversibility, sort.delivery];
   const rows = rowsOfPage().filter((row) => words.every((word) => row.words.includes(word)));
   expect(rows).toHaveLength(1);
-  const names = Object.keys(MEMBERS);
+  const names = Object.keys(FIELDS);
   let declared = 0;
   for (let set = 0; set < 2 ** names.length; set++) {
     const has = new Set(names.filter((_, i) => (set >> i) & 1));
-    const wanted = isLet(rows[0]!.says, sort, has);
-    for (const more of [{}, FREE]) expect([[...has], isDeclared(sort, has, more)]).toEqual([[...has], wanted]);
-    if (wanted) declared++;
+    const expected = isAllowed(rows[0]!.rules, sort, has);
+    for (const more of [{}, FREE]) expect([[...has], isDeclared(sort, has, more)]).toEqual([[...has], expected]);
+    if (expected) declared++;
   }
   expect(declared).toBeGreaterThan(0);
 });
 
-test('a tool has a name, which is a text', () => {
+test('requires a text as the name of a tool', () => {
   const spec = { input: z.strictObject({}), class: 'read', execute: () => null };
   for (const name of [undefined, null, true, 42, ['x'], '', 'Upper', 'assize.x'])
     expect(() => declareTool({ ...spec, name } as never)).toThrow(/its name has to be/);
   expect(declareTool({ ...spec, name: 'undefined' } as never).name).toBe('undefined');
 });
 
-test('a scope that does not parse is named in one sentence', () => {
+test('names an invalid scope in one sentence', () => {
   const spec = { name: 'x', input: z.strictObject({}), class: 'read', execute: () => null, reads: ['kv::'] };
   expect(() => declareTool(spec as never)).toThrow(/"kv::" .*empty segment\.$/);
 });
 
-test('every row of the page is of some class', () => {
+test('has only rows of existing classes', () => {
   const known = new Set(['read', 'reversible', 'with_cost', 'irreversible', 'buffered', 'externalised']);
   for (const { words } of rowsOfPage()) for (const word of words) expect(known.has(word)).toBe(true);
 });
