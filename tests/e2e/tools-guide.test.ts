@@ -1,79 +1,83 @@
-/** docs/guide/tools.md, run as it stands; it is compiled with the other guides, in tests/types/wrong.test.ts. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+/** The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.test.ts compiles them with the other guides. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumPath } from '#tools/browser';
-import { blockOf, blocksOf } from '../support/guide-files.ts';
+import { blocksOf } from '../support/guide-files.ts';
 
-const PAGE = 'tools.md';
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');
-const files = [
-  'outside.ts',
-  'tools.ts',
-  'shop.ts',
-  'work.ts',
-  'costs.ts',
-  'failing.ts',
-  'parts.ts',
-  'hang.ts',
-  'asked.ts',
-  'pivot.ts',
-  'names.ts',
-  'declared.ts',
-  'http.ts',
-  'files.ts',
-  'mail.ts',
-  'sql.ts',
-  'browser.ts',
-  'window.ts',
-  'branches.ts',
-];
+const pages = readdirSync(join(root, 'docs/guide')).filter((name) => /^tools(?:-[a-z-]+)?\.md$/.test(name));
 let folder: string;
+
+/** Each page has a folder of its name, so one page can import a file of another page. */
+const folderOf = (page: string): string => join(folder, basename(page, '.md'));
 
 // Inside the repository, so that `assize` is this package.
 beforeAll(() => {
   folder = mkdtempSync(join(root, 'dist-guide-'));
-  for (const name of files) writeFileSync(join(folder, name), blockOf(PAGE, `ts ${name}`));
+  for (const page of pages) {
+    mkdirSync(folderOf(page));
+    for (const { says, code } of blocksOf(page)) {
+      const [language, name] = says.split(' ');
+      if (language === 'ts') writeFileSync(join(folderOf(page), name!), code);
+    }
+  }
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each(['costs', 'names', 'declared', 'http', 'files', 'mail', 'sql', 'window', 'branches', 'asked', 'pivot'])(
-  '%s prints what the page says',
-  (name) => {
-    const printed = execFileSync(process.execPath, [`${name}.ts`], { cwd: folder, encoding: 'utf8' });
-    expect(printed).toBe(blockOf(PAGE, `text ${name}`));
-  },
-);
+/** Runs a program of the page, which a block `text NAME` follows. A block `text NAME (killed)` expects a killed process. */
+function run(page: string, name: string, isKilled: boolean): string {
+  const { stdout, stderr, status, signal } = spawnSync(process.execPath, [`${name}.ts`], {
+    cwd: folderOf(page),
+    encoding: 'utf8',
+  });
+  expect({ status, signal }, stderr).toEqual(
+    isKilled ? { status: null, signal: 'SIGKILL' } : { status: 0, signal: null },
+  );
+  return stdout;
+}
 
-test.each(['parts', 'failing', 'hang'])(
-  '%s prints what the page says, where nobody has ordered anything yet',
-  (program) => {
-    const own = join(folder, program);
-    mkdirSync(own);
-    for (const name of ['outside.ts', 'tools.ts', 'shop.ts', `${program}.ts`])
-      copyFileSync(join(folder, name), join(own, name));
-    const printed = execFileSync(process.execPath, [`${program}.ts`], { cwd: own, encoding: 'utf8' });
-    expect(printed).toBe(blockOf(PAGE, `text ${program}`));
-  },
-);
+/** Runs the commands of a block, and returns each command with its output. */
+function type(page: string, code: string): string {
+  const env = { ...process.env, NODE: process.execPath, MAIN: main, NO_COLOR: '1' };
+  return [...code.matchAll(/^\$ assize (.*)$/gm)]
+    .map(([line, typed]) => {
+      const script = `exec "$NODE" "$MAIN" ${typed}`;
+      const { stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: folderOf(page), env, encoding: 'utf8' });
+      expect(stderr).toBe('');
+      return `${line}\n${stdout}`;
+    })
+    .join('');
+}
 
-test.skipIf(chromiumPath() === undefined)('browser prints what the page says (where there is a Chromium)', () => {
-  const printed = execFileSync(process.execPath, ['browser.ts'], { cwd: folder, encoding: 'utf8' });
-  expect(printed).toBe(blockOf(PAGE, 'text browser'));
-});
+const needsBrowser = (page: string): boolean => page === 'tools-browser.md';
 
-test('and print what the page says, and so do the commands', () => {
-  const printed = execFileSync(process.execPath, ['work.ts'], { cwd: folder, encoding: 'utf8' });
-  expect(printed).toBe(blockOf(PAGE, 'text work'));
-  const steps = blocksOf(PAGE).filter(({ says }) => says === 'console');
-  expect(steps).toHaveLength(3);
-  for (const { code } of steps) {
-    const [typed = '', ...below] = code.replace(/^\$ assize /, '').split('\n');
-    const script = `exec "$NODE" "$MAIN" ${typed}`;
-    const env = { ...process.env, NODE: process.execPath, MAIN: main, NO_COLOR: '1' };
-    const { stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: folder, env, encoding: 'utf8' });
-    expect(stdout, stderr).toBe(below.join('\n'));
-  }
+describe.each(pages)('%s', (page) => {
+  const blocks = blocksOf(page);
+
+  test.skipIf(needsBrowser(page) && chromiumPath() === undefined)('prints the output that the page shows', () => {
+    let steps = 0;
+    for (const { says, code } of blocks) {
+      const [kind, name = '', state] = says.split(' ');
+      if (kind === 'text') expect(run(page, name, state === '(killed)')).toBe(code);
+      else if (kind === 'console') expect(type(page, code)).toBe(code);
+      else continue;
+      steps++;
+    }
+    expect(steps).toBeGreaterThan(0);
+  });
+
+  test('has no program that the test does not run', () => {
+    const all = pages.flatMap((each) => blocksOf(each).map(({ code }) => code)).join('\n');
+    const printed = new Set(blocks.map(({ says }) => /^text (\S+)/.exec(says)?.[1]));
+    for (const { says } of blocks) {
+      const [language, name] = says.split(' ');
+      if (language !== 'ts') continue;
+      expect(name).toMatch(/^[a-z]+\.ts$/);
+      const isImported = all.includes(`from './${name}'`) || all.includes(`from '../${basename(page, '.md')}/${name}'`);
+      expect([name, isImported || printed.has(basename(name!, '.ts'))]).toEqual([name, true]);
+    }
+  });
 });
