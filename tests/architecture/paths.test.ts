@@ -13,6 +13,9 @@ const pages = [
 /** Folders of the repository, as a path in a page starts. */
 const PATH = /^(?:src|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|docs|\.ci)\/[\w./-]+$/;
 
+/** Paths that pages of docs/design and docs/reference give from `src/` on. */
+const SHORT = /^(?:runtime|ledger|kernel|effects|memory|stores|canon|oracle|agents|authority|merkle)\/[\w./-]+\.ts$/;
+
 /** Folders that a reader of a guide makes. */
 const OF_READERS: readonly string[] = ['domains/library'];
 
@@ -21,12 +24,14 @@ function pathsIn(text: string): string[] {
   const prose = text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
   return [...prose.matchAll(/`([^`\s]+)`/g)]
     .map(([, code = '']) => code)
+    .map((code) => (SHORT.test(code) ? `src/${code}` : code))
     .filter((code) => PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code) && !OF_READERS.includes(code));
 }
 
 test('paths are found in prose, and not in programs or placeholders', () => {
-  const text = 'See `src/index.ts` and `src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
-  expect(pathsIn(text)).toEqual(['src/index.ts']);
+  const text =
+    'See `src/index.ts`, `effects/tool.ts` and `src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
+  expect(pathsIn(text)).toEqual(['src/index.ts', 'src/effects/tool.ts']);
 });
 
 test('ARCHITECTURE.md names more than a hundred paths', () => {
