@@ -87,7 +87,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
       report = done.report;
     });
 
-    test('every call is ruled on, as docs/guide/airline.md counts it, and the ledger verifies', () => {
+    test('every call is ruled on, as experiments/docs/airline.md counts it, and the ledger verifies', () => {
       const refused = Object.values(report.rejected).reduce((sum, n) => sum + n, 0);
       expect({ ...report, rejected: refused, results: report.results.length, seconds: 0 }).toEqual({
         runs: 100,

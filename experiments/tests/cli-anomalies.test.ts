@@ -304,7 +304,7 @@ describe('a cell that is not what it has to be', () => {
 });
 
 test('the guide shows what is printed', async () => {
-  const shown = blocksOf('anomalies.md').filter(({ says }) => says === 'console');
+  const shown = blocksOf('experiments/docs/anomalies.md').filter(({ says }) => says === 'console');
   expect(shown.length).toBeGreaterThanOrEqual(3);
   for (const { code } of shown) {
     const [typed = '', ...below] = code.split('\n');

@@ -1,4 +1,4 @@
-/** docs/guide/ontology-first.md: its files put where it says, its commands and programs run, and their output compared. */
+/** The pages of ontology/docs: writes their files, runs their commands and programs, and compares the output. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { blockOf, blocksOf } from '../../tests/support/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
-const PAGE = 'ontology-first.md';
+const PAGES = ['ontology', 'derive', 'scaffold', 'build'].map((page) => `ontology/docs/${page}.md`);
 // Inside the repository, so that `assize` is this package.
 const folder = mkdtempSync(join(root, 'dist-guide-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,11 +25,11 @@ function shell(command: string): string {
   return (stdout + stderr).trimEnd();
 }
 
-test('step by step, it is as the page says', () => {
+test('the commands and programs print their output', () => {
   put('bin/assize', `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`);
   chmodSync(join(folder, 'bin/assize'), 0o755);
   let commands = 0;
-  for (const { says, code } of blocksOf(PAGE)) {
+  for (const { says, code } of PAGES.flatMap(blocksOf)) {
     const [kind, name] = says.split(' ') as [string, string | undefined];
     if (kind === 'console') {
       const [command = '', ...below] = code.trimEnd().split('\n');
@@ -39,10 +39,22 @@ test('step by step, it is as the page says', () => {
     else if (name !== undefined) put(name, code);
   }
   expect(commands).toBe(9);
-  expect(readFileSync(join(folder, 'drafted.ttl'), 'utf8')).toBe(blockOf(PAGE, 'turtle library.ttl'));
+  expect(readFileSync(join(folder, 'drafted.ttl'), 'utf8')).toBe(
+    blockOf('ontology/docs/ontology.md', 'turtle library.ttl'),
+  );
 });
 
-test('the test that was made and filled in passes', () => {
+test('README.md: the commands on a shipped domain succeed', () => {
+  const lines = blocksOf('ontology/README.md').flatMap(({ says, code }) => (says === 'sh' ? code.split('\n') : []));
+  const shipped = lines.filter((line) => line.includes(' udt '));
+  expect(shipped).toHaveLength(4);
+  for (const line of shipped) {
+    const [, ...args] = (line.split('#')[0] as string).trim().split(/ +/);
+    expect(node(join(root, 'src/cli/main.ts'), ...args.slice(1)), line).not.toBe('');
+  }
+});
+
+test('the completed test of the scaffold passes', () => {
   const report = join(folder, 'report.json');
   node(
     join(root, 'node_modules/vitest/vitest.mjs'),
@@ -60,7 +72,7 @@ test('the test that was made and filled in passes', () => {
   expect(existsSync(join(folder, 'node_modules'))).toBe(false);
 });
 
-test('all that it shows compiles under the options of the package', () => {
+test('every program compiles under the options of the package', () => {
   put('tsconfig.json', JSON.stringify({ extends: '../tsconfig.json', include: ['.'] }));
   expect(spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root, encoding: 'utf8' }).stdout).toBe(
     '',

@@ -9,8 +9,9 @@ export interface Block {
   readonly code: string;
 }
 
+/** `page` is a name in docs/guide, or a path from the root of the repository. */
 export function blocksOf(page: string): Block[] {
-  const text = readFileSync(join(root, 'docs/guide', page), 'utf8');
+  const text = readFileSync(join(root, page.includes('/') ? page : `docs/guide/${page}`), 'utf8');
   return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, says = '', code = '']) => ({ says, code }));
 }
 
@@ -32,5 +33,5 @@ export function writeFiles(page: string, folder: string): void {
   for (const [name, parts] of files) writeFileSync(join(folder, name), parts.join('\n'));
 }
 
-/** The ontology that docs/guide/ontology-first.md works with. */
-export const LIBRARY: string = blockOf('ontology-first.md', 'turtle library.ttl');
+/** The ontology of ontology/docs/ontology.md. */
+export const LIBRARY: string = blockOf('ontology/docs/ontology.md', 'turtle library.ttl');

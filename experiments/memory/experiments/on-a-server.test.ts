@@ -83,7 +83,10 @@ withPostgres('on a server', (postgres) => {
     for (const title of ['belief drift', 'what can’t be found any more'])
       expect(new Set(printed(title).flat()), title).toEqual(new Set(['-']));
     const lost = found.find(({ title }) => title.startsWith('lost update'))!;
-    expect(tableText(lost).startsWith(blockOf('anomalies.md', 'text lattice')), 'as the guide shows it').toBe(true);
+    expect(
+      tableText(lost).startsWith(blockOf('experiments/docs/anomalies.md', 'text lattice')),
+      'as the guide shows it',
+    ).toBe(true);
     expect(await leftovers()).toEqual([]);
   });
 
