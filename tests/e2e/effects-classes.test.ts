@@ -1,4 +1,4 @@
-/** The table of classes in docs/design/effects.md, each row done on the runtime: what a cell says is what sink, log and budget have. */
+/** The table of classes in docs/design/effects.md. Each cell is compared with the sink, the log and the budget of a run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,27 +13,27 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/design/effects.md'), 'utf8');
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
-const COLUMNS = ['in the body', 'with the commit', 'where it comes to nothing'] as const;
+const COLUMNS = ['in the body', 'after the commit', 'after an abort'] as const;
 
 interface Row {
   readonly reversibility: Reversibility;
   readonly delivery: Delivery;
-  readonly says: Readonly<Record<(typeof COLUMNS)[number], string>>;
+  readonly cells: Readonly<Record<(typeof COLUMNS)[number], string>>;
 }
 
 function rowsOfPage(): Row[] {
-  const cells = (line: string): string[] =>
+  const split = (line: string): string[] =>
     line
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
   const lines = page.slice(page.indexOf('## By class')).split('\n');
   const at = lines.findIndex((line) => line.startsWith('| reversibility |'));
-  expect(cells(lines[at]!).slice(2)).toEqual(COLUMNS);
+  expect(split(lines[at]!).slice(2)).toEqual(COLUMNS);
   const end = lines.findIndex((line, i) => i > at && !line.startsWith('|'));
   return lines.slice(at + 2, end).map((line) => {
-    const [reversibility, delivery, ...says] = cells(line).map((cell, i) => (i < 2 ? cell.replaceAll('`', '') : cell));
-    return { reversibility, delivery, says: Object.fromEntries(says.map((each, i) => [COLUMNS[i], each])) } as never;
+    const [reversibility, delivery, ...rest] = split(line).map((cell, i) => (i < 2 ? cell.replaceAll('`', '') : cell));
+    return { reversibility, delivery, cells: Object.fromEntries(rest.map((cell, i) => [COLUMNS[i], cell])) } as never;
   });
 }
 
@@ -42,68 +42,68 @@ const nameOf = ({ reversibility, delivery }: Pick<Row, 'reversibility' | 'delive
   `${reversibility}.${delivery}`;
 const PIVOT = 'irreversible.externalised';
 
-/** What was seen of a tool, by column. */
+/** The observed behaviour of a tool, by column. */
 interface Seen {
   readonly 'in the body': {
-    readonly answer: 'of its plan' | 'its result';
-    /** What the log had of it when it was called there. */
+    readonly answer: 'plan' | 'result';
+    /** The phase in the log at the time of the call. */
     readonly called: string | undefined;
     readonly reserved: boolean;
-    /** What became of another call of it. */
+    /** The outcome of a second call. */
     readonly second: string;
   };
-  readonly 'with the commit': {
-    /** What the log had of it when it was called for the commit. */
+  readonly 'after the commit': {
+    /** The phase in the log at the time of the call after the commit. */
     readonly called: string | undefined;
     readonly by: 'counselor' | 'rules';
-    /** What was called for the commit before it, where all classes are in one transaction. */
+    /** The tools that ran before it, in a transaction with all classes. */
     readonly after: readonly string[];
     readonly phase: string;
     readonly reserved: boolean;
   };
-  readonly 'where it comes to nothing': {
+  readonly 'after an abort': {
     readonly done: number;
     readonly undone: number;
-    readonly booked: number;
+    readonly charged: number;
     readonly residue: boolean;
-    /** Where it can't be undone: how often that was tried, and how it is left. */
-    readonly tries: number;
-    readonly left: readonly string[];
+    /** If the compensation fails: the number of attempts, and the phases of the unresolved effects. */
+    readonly attempts: number;
+    readonly unresolved: readonly string[];
   };
 }
 
-const planned = { answer: 'of its plan', called: undefined, reserved: false, second: 'done' } as const;
-const acts = { answer: 'its result', called: 'intended', reserved: false, second: 'done' } as const;
+const planned = { answer: 'plan', called: undefined, reserved: false, second: 'done' } as const;
+const acts = { answer: 'result', called: 'intended', reserved: false, second: 'done' } as const;
 const due = { called: 'due', by: 'rules', phase: 'applied', reserved: false } as const;
-const nothing = { done: 0, undone: 0, booked: 0, residue: false, tries: 0, left: [] } as const;
-const undone = { done: 1, undone: 1, booked: 0, residue: false, tries: 3, left: ['unresolved'] } as const;
-const HELD = ['reversible.buffered', 'with_cost.buffered', 'irreversible.buffered'];
+const nothing = { done: 0, undone: 0, charged: 0, residue: false, attempts: 0, unresolved: [] } as const;
+const undone = { done: 1, undone: 1, charged: 0, residue: false, attempts: 3, unresolved: ['unresolved'] } as const;
+const BUFFERED = ['reversible.buffered', 'with_cost.buffered', 'irreversible.buffered'];
 
-/** What the words of the page mean. */
-const MEANS: { readonly [Column in keyof Seen]: Readonly<Record<string, Seen[Column]>> } = {
+/** The behaviour that each cell of the page describes. */
+const EXPECTED: { readonly [Column in keyof Seen]: Readonly<Record<string, Seen[Column]>> } = {
   'in the body': {
-    'planned; the caller is answered by `plan`': planned,
+    'planned; `plan` answers the body': planned,
     planned,
-    'intent durable, then called; the caller gets the result': acts,
-    'as reversible; the intent also reserves what undoing costs': { ...acts, reserved: true },
-    'planned: the *pivot*, of which there is one': { ...planned, second: 'second_pivot' },
+    'durable intent, then the call; the body gets the result': acts,
+    'as reversible; the intent also reserves the cost of the compensation': { ...acts, reserved: true },
+    'planned: the *pivot*, one per transaction': { ...planned, second: 'second_pivot' },
   },
-  'with the commit': {
-    'due, called first': { ...due, after: [] },
-    'due, after what is reversible': { ...due, after: HELD.slice(0, 1) },
-    'due, after all that can be undone': { ...due, after: HELD.slice(0, 2) },
-    "due, last of all; a counselor's commit": { ...due, by: 'counselor', after: HELD },
+  'after the commit': {
+    'due, runs first': { ...due, after: [] },
+    'due, after reversible effects': { ...due, after: BUFFERED.slice(0, 1) },
+    'due, after all that can be compensated': { ...due, after: BUFFERED.slice(0, 2) },
+    'due, last of all; a counselor commits': { ...due, by: 'counselor', after: BUFFERED },
     'applied, nothing to do': { ...due, called: undefined, after: [] },
-    'applied, and what was reserved is free': { ...due, called: undefined, after: [] },
+    'applied, and the reservation is released': { ...due, called: undefined, after: [] },
   },
-  'where it comes to nothing': {
-    'nothing was done': nothing,
-    '`compensate`, up to three `tries`, then `unresolved`': undone,
-    'as reversible; what it costs is booked, the residue is kept': { ...undone, booked: 4, residue: true },
+  'after an abort': {
+    'nothing to revert': nothing,
+    '`compensate`, at most three `tries`, then `unresolved`': undone,
+    'as reversible; the cost is charged, the residue is stored': { ...undone, charged: 4, residue: true },
   },
 };
 
-/** An attended tally, where paying takes most of the budget. */
+/** An attended tally. The action `pay` takes most of the budget. */
 const paying = defineDomain<any, any>({
   ...(attended.declared as any),
   name: 'paying',
@@ -115,13 +115,14 @@ const paying = defineDomain<any, any>({
 const writ = writFor('alice', { trajectory: 't', budget: { usd: 10 } });
 const doctor = { principal: 'doc', method: 'test' };
 
-class World {
+class Stage {
   readonly store = new MemoryStore();
   readonly sink: OutsideSink;
-  /** Of a tool that was called: what the log had of it then, by the phase of its transaction. */
-  readonly called = new Map<string, { readonly at: string; readonly of: string }>();
+  /** For each called tool: the phase of its effect and of its transaction at that time. */
+  readonly called = new Map<string, { readonly effect: string; readonly transaction: string }>();
+  /** Whether each compensation fails. */
   refuses = false;
-  tries = 0;
+  attempts = 0;
   readonly assize;
   #trajectory: Trajectory | undefined;
 
@@ -130,10 +131,10 @@ class World {
     this.assize = runtimeOver(this.store, [paying], { tools: ROWS.map((row) => this.#toolOf(row)) });
   }
 
-  /** Undoing costs 4 and leaves a fee, of what says so. */
+  /** The compensation costs 4. For `with_cost` the compensation leaves a fee. */
   #toolOf({ reversibility, delivery }: Row): Tool {
     const fault = (of: string) => {
-      if (of === 'undo') this.tries++;
+      if (of === 'undo') this.attempts++;
       return of === 'undo' && this.refuses ? 'fail' : 'none';
     };
     const outside = { sink: this.sink, steps: new Steps(), fault, undoCost: { usd: 4 } } as const;
@@ -145,7 +146,10 @@ class World {
         const logged = await this.store.effectsOf(call.epoch!);
         const known = logged && readTransaction(logged);
         const n = known?.effects.findIndex(({ key }) => key === call.key) ?? -1;
-        this.called.set(spec.name, { at: known?.state.effects[n]?.phase ?? 'nothing', of: known!.state.phase });
+        this.called.set(spec.name, {
+          effect: known?.state.effects[n]?.phase ?? 'missing',
+          transaction: known!.state.phase,
+        });
         return spec.execute(input, call, plans);
       },
       ...(reversibility === 'with_cost' && {
@@ -170,25 +174,25 @@ class World {
     return this.#trajectory;
   }
 
-  /** Whether 7 of 10 are not there, as 4 are kept. */
+  /** Whether a payment of 7 from a budget of 10 is rejected, because 4 are reserved. */
   async isReserved(): Promise<boolean> {
     const trajectory = await this.trajectory();
     const { ruling } = await trajectory.propose({ action: 'pay', role: 'counter', args: 'pay', writ });
     return ruling === 'rejected';
   }
 
-  /** What the commit had called of it, in which the log has it as due; of a blind sink, or for good, as said to be called. */
+  /** The phase of the effect when the tool ran in that phase of the transaction. `applying` counts as `due`. */
   calledFor(name: string, phase: string): string | undefined {
     const called = this.called.get(name);
-    return called?.of === phase ? called.at.replace('applying', 'due') : undefined;
+    return called?.transaction === phase ? called.effect.replace('applying', 'due') : undefined;
   }
 }
 
-async function committed(world: World, body: (tx: Transaction) => Promise<unknown>) {
-  const { ruling: first } = await world.transact(body);
+async function committed(stage: Stage, body: (tx: Transaction) => Promise<unknown>) {
+  const { ruling: first } = await stage.transact(body);
   let ruling: Ruling = first;
   const by = ruling.ruling === 'escalated' ? 'counselor' : 'rules';
-  if (ruling.ruling === 'escalated') ruling = await (await world.trajectory()).approve(ruling.pending, doctor);
+  if (ruling.ruling === 'escalated') ruling = await (await stage.trajectory()).approve(ruling.pending, doctor);
   expect(ruling.ruling).toBe('committed');
   return by;
 }
@@ -200,93 +204,93 @@ const codeOf = (made: Promise<unknown>): Promise<string> =>
   );
 
 async function inTheBody(name: string, sort: Sink): Promise<Seen['in the body']> {
-  const world = new World(sort);
+  const stage = new Stage(sort);
   let seen: Seen['in the body'] | undefined;
-  await world.transact(async (tx) => {
+  await stage.transact(async (tx) => {
     const answer = await tx.call(name, { what: 'it' });
-    const called = world.calledFor(name, 'open');
-    const reserved = await world.isReserved();
+    const called = stage.calledFor(name, 'open');
+    const reserved = await stage.isReserved();
     const second = await codeOf(tx.call(name, { what: 'another' }));
-    seen = { answer: answer === 'planned' ? 'of its plan' : 'its result', called, reserved, second };
-    if (called === undefined) expect(world.sink.log).toEqual([]);
-    else expect(world.sink.times('do', 'it')).toBe(1);
+    seen = { answer: answer === 'planned' ? 'plan' : 'result', called, reserved, second };
+    if (called === undefined) expect(stage.sink.log).toEqual([]);
+    else expect(stage.sink.times('do', 'it')).toBe(1);
   });
   return seen!;
 }
 
-async function withTheCommit(name: string, sort: Sink): Promise<Seen['with the commit']> {
-  const world = new World(sort);
-  const by = await committed(world, (tx) => tx.call(name, { what: 'it' }));
-  const called = world.calledFor(name, 'committed');
-  expect(await world.assize.recoverEffects()).toEqual([]);
-  const [logged] = await world.assize.effects({ epoch: by === 'rules' ? 1 : 2 });
+async function afterTheCommit(name: string, sort: Sink): Promise<Seen['after the commit']> {
+  const stage = new Stage(sort);
+  const by = await committed(stage, (tx) => tx.call(name, { what: 'it' }));
+  const called = stage.calledFor(name, 'committed');
+  expect(await stage.assize.recoverEffects()).toEqual([]);
+  const [logged] = await stage.assize.effects({ epoch: by === 'rules' ? 1 : 2 });
   const { phase } = logged!.effects[0]!;
-  const reserved = await world.isReserved();
-  expect(world.sink.times('do', 'it')).toBe(1);
+  const reserved = await stage.isReserved();
+  expect(stage.sink.times('do', 'it')).toBe(1);
   return { called, by, after: called === undefined ? [] : await before(name, sort), phase, reserved };
 }
 
-/** What is called for the commit before it, in a transaction of all that is held, called from the last row of the page to the first. */
+/** The tools that run before it, in a transaction that calls the buffered tools from the last row to the first. */
 async function before(name: string, sort: Sink): Promise<string[]> {
-  const world = new World(sort);
+  const stage = new Stage(sort);
   const names = ROWS.map(nameOf).filter((each) => each !== PIVOT || name === PIVOT);
   const held = names.filter((each) => each === PIVOT || each.endsWith('.buffered'));
-  await committed(world, async (tx) => {
+  await committed(stage, async (tx) => {
     for (const each of held.toReversed()) await tx.call(each, { what: each });
   });
-  const order = world.sink.log.map(({ what }) => what);
+  const order = stage.sink.log.map(({ what }) => what);
   expect(order.toSorted()).toEqual(held.toSorted());
   return order.slice(0, order.indexOf(name));
 }
 
-async function whereItComesToNothing(name: string, sort: Sink): Promise<Seen['where it comes to nothing']> {
-  const inVain = async (world: World): Promise<void> => {
-    const thrown = world.transact(async (tx) => {
+async function afterAnAbort(name: string, sort: Sink): Promise<Seen['after an abort']> {
+  const abort = async (stage: Stage): Promise<void> => {
+    const thrown = stage.transact(async (tx) => {
       await tx.call(name, { what: 'it' });
-      throw new Error('it is not to be');
+      throw new Error('the body fails');
     });
-    await expect(thrown).rejects.toThrow('it is not to be');
+    await expect(thrown).rejects.toThrow('the body fails');
   };
-  const world = new World(sort);
-  await inVain(world);
-  const logged = await world.assize.effects({ epoch: 1 }).catch(() => []);
-  expect(await world.assize.recoverEffects()).toEqual([]);
-  const listed = await listWrits(world.store, 't');
+  const stage = new Stage(sort);
+  await abort(stage);
+  const logged = await stage.assize.effects({ epoch: 1 }).catch(() => []);
+  expect(await stage.assize.recoverEffects()).toEqual([]);
+  const listed = await listWrits(stage.store, 't');
   const budget = listed.find(({ id }) => id === writId(writ))!.left['usd'] as number;
-  const poor = new World(sort);
-  poor.refuses = true;
-  await inVain(poor);
-  const left = (await poor.assize.recoverEffects()).map(({ phase }) => phase);
+  const failing = new Stage(sort);
+  failing.refuses = true;
+  await abort(failing);
+  const unresolved = (await failing.assize.recoverEffects()).map(({ phase }) => phase);
   return {
-    done: world.sink.times('do', 'it'),
-    undone: world.sink.times('undo', 'it'),
-    booked: 10 - budget,
+    done: stage.sink.times('do', 'it'),
+    undone: stage.sink.times('undo', 'it'),
+    charged: 10 - budget,
     residue: logged[0]?.effects[0]?.residue !== undefined,
-    tries: poor.tries,
-    left,
+    attempts: failing.attempts,
+    unresolved,
   };
 }
 
-const SEEN = {
+const OBSERVED = {
   'in the body': inTheBody,
-  'with the commit': withTheCommit,
-  'where it comes to nothing': whereItComesToNothing,
+  'after the commit': afterTheCommit,
+  'after an abort': afterAnAbort,
 } as const;
 
-test('the page has each of the six, once', () => {
+test('has a row for each of the six classes', () => {
   const six = ['reversible', 'with_cost', 'irreversible'].flatMap((reversibility) =>
     ['buffered', 'externalised'].map((delivery) => `${reversibility}.${delivery}`),
   );
   expect(ROWS.map(nameOf)).toEqual(six);
 });
 
-describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (name, { says }) => {
+describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (name, { cells }) => {
   test.each(COLUMNS.flatMap((column) => SINKS.map((sort) => [column, sort] as const)))(
-    '%s, with a %s sink',
+    'behaves as the cell "%s" describes, at a %s sink',
     async (column, sort) => {
-      const meant = MEANS[column][says[column]];
-      if (meant === undefined) throw new Error(`the page says ${says[column]}, and nothing looks whether that is so`);
-      expect(await SEEN[column](name, sort)).toEqual(meant);
+      const expected = EXPECTED[column][cells[column]];
+      if (expected === undefined) throw new Error(`EXPECTED has no entry for "${cells[column]}". Add one.`);
+      expect(await OBSERVED[column](name, sort)).toEqual(expected);
     },
   );
 });

@@ -1,4 +1,4 @@
-/** docs/design/effects.md names all that there is. */
+/** The codes, phases and records of the effects, compared with docs/design/effects.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/design/effects.md'), 'utf8');
 
-/** The literals of a type, as its file declares it. */
+/** The string literals of a type, from its source file. */
 function literals(file: string, type: string): string[] {
   const text = readFileSync(join(root, 'src/effects', file), 'utf8');
   const declared = new RegExp(`^export type ${type} =([\\s\\S]*?);$`, 'm').exec(text)?.[1] ?? '';
@@ -23,17 +23,17 @@ test.each([
   ['error', 'errors.ts', 'EffectErrorCode', 17],
   ['phase of an effect', 'protocol.ts', 'EffectPhase', 11],
   ['phase of a transaction', 'protocol.ts', 'TransactionPhase', 6],
-  ['part of a class', 'protocol.ts', 'Reversibility', 3],
-  ['part of a class', 'protocol.ts', 'Delivery', 2],
-  ['sort of sink', 'protocol.ts', 'Sink', 3],
+  ['reversibility', 'protocol.ts', 'Reversibility', 3],
+  ['delivery', 'protocol.ts', 'Delivery', 2],
+  ['sink', 'protocol.ts', 'Sink', 3],
   ['decision', 'protocol.ts', 'Decision', 4],
-])('each %s stands there: %s %s', (_, file, type, least) => {
+])('names each %s (%s %s)', (_, file, type, least) => {
   const names = literals(file, type);
   expect(names.length).toBeGreaterThanOrEqual(least);
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
 });
 
-test('each record of the effect log stands there, with its members', () => {
+test('names each record of the effect log, and its fields', () => {
   const log = readFileSync(join(root, 'src/effects/log.ts'), 'utf8');
   const declared = /^export type LogRecord =([\s\S]*?^ {2}\| \{ readonly is: 'settled'.*?;)$/m.exec(log)?.[1] ?? '';
   const names = [...declared.matchAll(/is: ((?:'[a-z_]+'(?: \| )?)+)/g)].flatMap(([, is]) => is!.match(/[a-z_]+/g)!);
@@ -44,7 +44,7 @@ test('each record of the effect log stands there, with its members', () => {
   expect(members.filter((name) => name !== 'is' && !section.includes(`\`${name}\``))).toEqual([]);
 });
 
-/** What the log has for each field of the paper's entry (seed 003 C.1). */
+/** The value in the log for each field of the paper's entry (Atomix, appendix C.1). */
 const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) => unknown>> = {
   tx_id: ({ row, known }) => [row.epoch, known.body.transaction],
   trace_id: ({ row }) => row.trajectory_id,
@@ -60,8 +60,8 @@ const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) =
 };
 
 /**
- * A transaction of two effects, of which one acted at once and one was held, and of two branches that do the same, of which the second is
- * chosen and has a part; as the log has it in the end.
+ * The log of a transaction with one externalised and one buffered effect, and with two branches.
+ * Each branch has the same two effects. The second branch is chosen, and has a part.
  */
 async function logged() {
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
@@ -92,8 +92,8 @@ async function logged() {
   return { row, known, payloads, keys };
 }
 
-test('each field of the paper’s log entry has its place there, and what it has', async () => {
-  const section = page.slice(page.indexOf('Appendix C.1'), page.indexOf('## What the ledger says'));
+test('names the place and the value of each field of the paper', async () => {
+  const section = page.slice(page.indexOf('Appendix C.1'), page.indexOf('## What the ledger records'));
   const named = [...section.matchAll(/^\| `([a-z_]+)` \| (.*) \|$/gm)];
   expect(named.map(([, name]) => name)).toEqual(Object.keys(FIELDS));
   const at = await logged();
