@@ -1,6 +1,6 @@
 /** What docs/reference/kernel.md names is there: files, names, titles of tests, codes, reasons; and every number of the paper. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ASKS_MAX } from '#agents';
@@ -145,7 +145,8 @@ test('the links lead somewhere', () => {
         .replaceAll(' ', '-'),
     );
   const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
-  const guide = [...read('docs/guide/domains.md').matchAll(/\]\(\.\.\/reference\/kernel\.md(#[^)]+)?\)/g)];
+  const pages = readdirSync(join(root, 'docs/guide')).map((name) => read(`docs/guide/${name}`));
+  const guide = [...pages.join('\n').matchAll(/\]\(\.\.\/reference\/kernel\.md(#[^)]+)?\)/g)];
   expect(guide.length).toBeGreaterThan(2);
   for (const [, anchor = ''] of guide) if (anchor !== '') links.push(anchor);
   for (const link of links) {
