@@ -167,12 +167,12 @@ describe('adjudicate', () => {
       ],
       [
         'an unknown domain',
-        ([a, , ...rest]) => [a as string, 'airlines', ...rest, '--runs', file('r', good)],
+        (args) => [...args.with(2, 'airlines'), '--runs', file('r', good)],
         /no domain airlines; this command takes airline, retail, disclosure/,
       ],
       [
         'a domain without runs',
-        ([a, , ...rest]) => [a as string, 'budget', ...rest, '--runs', file('r', good)],
+        (args) => [...args.with(2, 'budget'), '--runs', file('r', good)],
         /no recorded runs for the domain budget/,
       ],
       [
@@ -182,7 +182,7 @@ describe('adjudicate', () => {
       ],
       [
         'a word on what escalates where nobody is asked',
-        ([a, , ...rest]) => [a as string, 'retail', ...rest, '--runs', file('r', good), '--escalations', 'approve'],
+        (args) => [...args.with(2, 'retail'), '--runs', file('r', good), '--escalations', 'approve'],
         /adjudicate retail does not take --escalations; it takes --data, --limit, --runs, --tasks, --expected/,
       ],
       [
