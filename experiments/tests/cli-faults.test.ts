@@ -162,7 +162,9 @@ test('Ctrl-C ends it between two runs', async () => {
 });
 
 test('the guide shows what is printed', async () => {
-  const shown = blocksOf('experiments/docs/faults.md').filter(({ says }) => says === 'console');
+  const shown = ['faults', 'faults-declarations']
+    .flatMap((page) => blocksOf(`experiments/docs/${page}.md`))
+    .filter(({ says }) => says === 'console');
   expect(shown.length).toBeGreaterThanOrEqual(2);
   for (const { code } of shown) {
     const [typed = '', ...below] = code.split('\n');

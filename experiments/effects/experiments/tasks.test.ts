@@ -163,7 +163,7 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
     const signal = new AbortController().signal;
     const running = { seed: 1, scale: 1, data: dataPath(), signal, progress: () => undefined };
     const tables = await tablesOf(running, [BOTH]);
-    const shown = blockOf('experiments/docs/faults.md', 'text tasks');
+    const shown = blockOf('experiments/docs/faults-tasks.md', 'text tasks');
     const [title] = shown.split('\n', 1);
     const printed = tables.map(tableText).find((text) => text.startsWith(title as string));
     expect(printed?.slice(0, shown.length)).toBe(shown);
