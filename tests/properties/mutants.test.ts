@@ -218,7 +218,7 @@ const MUTANTS: readonly Mutant[] = [
         'const candidate = candidateOf(',
         'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
       ],
-      ['world.standing.judgeChanges(draft.state, changes, known)', 'world.standing.judgeChanges(before, changes)'],
+      ['world.standing.judgeChanges(draft.state, changes)', 'world.standing.judgeChanges(before, changes)'],
     ],
     by: 'theorems',
     property: 'Theorem 1 ',
@@ -353,8 +353,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose/propose.ts',
     changes: [
       [
-        'ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });',
-        'await this.rule(gathered);\n        ruling = await this.rule(gathered, { turn, unchanged, saidAt, chance });',
+        'ruling = await this.rule(gathered, { unchanged, saidAt, chance });',
+        'await this.rule(gathered);\n        ruling = await this.rule(gathered, { unchanged, saidAt, chance });',
       ],
     ],
     by: 'theorems',
