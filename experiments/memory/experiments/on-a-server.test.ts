@@ -84,7 +84,7 @@ withPostgres('on a server', (postgres) => {
       expect(new Set(printed(title).flat()), title).toEqual(new Set(['-']));
     const lost = found.find(({ title }) => title.startsWith('lost update'))!;
     expect(
-      tableText(lost).startsWith(blockOf('experiments/docs/anomalies.md', 'text lattice')),
+      tableText(lost).startsWith(blockOf('experiments/docs/anomalies-server.md', 'text lattice')),
       'as the guide shows it',
     ).toBe(true);
     expect(await leftovers()).toEqual([]);

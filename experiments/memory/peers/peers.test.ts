@@ -330,7 +330,7 @@ test.skipIf(!existsSync(join(installed, 'node_modules')))(
       { found: { n1: '-', n2: 'A', n3: 'A' } },
     ]);
     // As the guide shows it, of which the counts are of one machine.
-    const shown = blockOf('experiments/docs/anomalies.md', 'text peers');
+    const shown = blockOf('experiments/docs/anomalies-systems.md', 'text peers');
     for (const [n, { package: name, version }] of PEERS.entries()) {
       const { n1, n2, n3 } = (answers[n] as { found: Found }).found;
       const cells = [n1, n2, n3].map((verdict) => `${verdict}( \\[. .\\])?`).join(' +');
