@@ -66,10 +66,16 @@ test('under an older Node the command says which Node to install, and loads noth
 
 test('under an older Node every subpath says which Node to install', () => {
   const { exports } = read(join(root, 'package.json')) as { exports: Record<string, string> };
-  const names = Object.entries(exports).flatMap(([name, path]) =>
-    path.endsWith('index.ts') && name !== './testing' ? [`assize${name.slice(1)}`] : [],
-  );
-  expect(names).toContain('assize');
+  const names = Object.entries(exports)
+    .filter(([name, path]) => path.endsWith('index.ts') && !/^\.\/(testing$|internal\/)/.test(name))
+    .flatMap(([name, path]) => {
+      const [before = '', after = ''] = path.split('*');
+      const all = path.includes('*') ? globSync(path, { cwd: root }).map((file) => `./${file}`) : [path];
+      return all.map(
+        (file) => `assize${name.slice(1).replace('*', file.slice(before.length, file.length - after.length))}`,
+      );
+    });
+  expect(names).toEqual(expect.arrayContaining(['assize', 'assize/effects', 'assize/tools/files']));
   const script = `for (const name of ${JSON.stringify(names)}) await import(name).then(
     () => console.log(name, 'loads'), ({ code, message }) => code === 'unsupported_node' || console.log(name, message));
     const { message } = await import('assize').catch((error) => error);
