@@ -1,11 +1,9 @@
-export type { AwaitOptions } from './writer/await-options.ts';
 /**
  * The runtime: an open world. Wires ledger, authority, kernel and oracle together; one writer a trajectory.
  *
  * Guarantees: a ruling is answered when its entry is durable, and never otherwise; rulings of one trajectory are
  * serial; a refusal is a result, an error means that nothing was recorded (but for `commit_unknown`, which says so).
  * Never: touches a store but by its port, runs an effect during replay.
- * May import canon, ledger, authority, kernel, oracle.
  */
 
 export type { PendingStatus } from './approve/await-decision.ts';
@@ -124,3 +122,4 @@ export type { NoticeListeners, PendingNotice, ResolvedNotice } from './writer/no
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 export type { SliceListener } from './writer/subscriptions.ts';
 export type { TurnPorts } from './writer/turn-ports.ts';
+export type { AwaitOptions } from './writer/await-options.ts';
