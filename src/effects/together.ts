@@ -14,7 +14,11 @@ export interface TogetherCall {
   readonly told?: Json;
 }
 
-/** A call that was made for a body, where nobody else sees it yet. */
+/**
+ * A call that was made for a body, where nobody else sees it yet.
+ *
+ * @experimental Staged SQL may change in any release.
+ */
 export interface HeldCall {
   readonly part: any;
   readonly input: any;
@@ -22,7 +26,11 @@ export interface HeldCall {
   readonly told: Json;
 }
 
-/** What one transaction has done at one place where nobody else sees it, as in an open transaction of a database. */
+/**
+ * What one transaction has done at one place where nobody else sees it, as in an open transaction of a database.
+ *
+ * @experimental Staged SQL may change in any release.
+ */
 export interface Holding {
   /**
    * Does what is called, when all of `before`, and nothing else, has been done there: what is more is taken back, and what is missing is done
@@ -70,6 +78,8 @@ export interface Together {
   /**
    * What is held is done while the body runs, where nobody else sees it, so that the body is told what it answers. It begins with the first
    * call there; whoever is older has acted before.
+   *
+   * @experimental Staged SQL may change in any release.
    */
   readonly hold?: () => Holding;
   /** Undoes all of these, the last first, or nothing. As `execute`. */

@@ -26,6 +26,8 @@ interface Open {
 /**
  * What one transaction of tools does in a database before its commit, in a transaction there that nobody else sees anything of. Where
  * that is lost, by its limit or with its connection, what was done is done again when it is needed, and has to answer the same.
+ *
+ * @experimental Staged SQL may change in any release.
  */
 export class HeldSql implements Holding {
   readonly #database: SqlDatabase;

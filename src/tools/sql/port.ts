@@ -32,6 +32,8 @@ export interface SqlDatabase {
   /**
    * What is buffered is done in an open transaction of the database while the body runs, and held there for so many milliseconds at most; what
    * it has locked is locked that long. Then it is rolled back, and done again when it is needed. By default it is done after the commit only.
+   *
+   * @experimental Staged SQL may change in any release.
    */
   readonly heldMs?: number;
 }

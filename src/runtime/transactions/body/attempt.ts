@@ -52,6 +52,7 @@ export class Attempt {
   readonly asking: Asking;
   readonly claims: Claims;
   readonly keys: CallKeys;
+  /** @experimental Staged SQL may change in any release. */
   readonly holdings = new Holdings();
   #run: Run | undefined;
   #last: Promise<void> | undefined;
@@ -107,7 +108,12 @@ export class Attempt {
     }
   }
 
-  /** What this branch holds, where it was let go for what it has done at once, or undone. @throws EffectError `stale` */
+  /**
+   * What this branch holds, where it was let go for what it has done at once, or undone.
+   *
+   * @experimental Staged SQL may change in any release.
+   * @throws EffectError `stale`
+   */
   heldAgain(branch: { heldAt(at: object): readonly HeldCall[] }): Promise<void> {
     const { signal } = this.asking;
     return this.whileActing(() => this.holdings.again((at) => branch.heldAt(at), { signal, epoch: this.epoch }));

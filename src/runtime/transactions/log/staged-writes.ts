@@ -1,6 +1,10 @@
 import { type Call, EffectError, type HeldCall, type Holding, type Together } from '#effects';
 
-/** What one transaction holds at the places of its tools, where nobody else sees it; all of it ends with the transaction. */
+/**
+ * What one transaction holds at the places of its tools, where nobody else sees it; all of it ends with the transaction.
+ *
+ * @experimental Staged SQL may change in any release.
+ */
 export class Holdings {
   /** By place. Undefined with none, as of most transactions. */
   #open: Map<object, Holding> | undefined;
