@@ -4,12 +4,11 @@ import { approvalsOf, type EntryRow, isEffectPending, type PendingPayload, Repla
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
-import { soFar } from '../render/approvals-text.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, type Questions, questionsIn } from '../render/questions.ts';
 import { shortTime } from '../render/summary.ts';
 import { toolCalls } from '../render/tool-calls.ts';
-import { headOf, shortId } from '../store/entries.ts';
+import { headOf, headOf, shortId, shortId } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { dim, line } from '../terminal/printable.ts';
@@ -98,6 +97,14 @@ async function described(store: Store, { id, payload, questions }: Open) {
     ...(questions === 'erased' ? { questions: null } : questions.length > 0 ? { questions } : {}),
     ...(expires === undefined ? {} : { expires }),
   };
+}
+
+/** The approvals of a proposal that needs more than one: `1 of 2 (dr-a)`. */
+function soFar(payload: PendingPayload): string[] {
+  const { needed, given } = approvalsOf(payload);
+  if (needed === 1) return [];
+  const who = given.length === 0 ? '' : ` (${given.map(({ principal }) => principal).join(', ')})`;
+  return [`${given.length} of ${needed}${who}`];
 }
 
 async function print({ out }: Session, store: Store, open: readonly Open[]): Promise<void> {
