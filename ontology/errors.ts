@@ -1,22 +1,43 @@
 import { AssizeError } from 'assize/internal/base';
 
 export type OntologyErrorCode =
-  /** The text is not Turtle; evidence `{line}`. */
+  /** The text is not Turtle. Correct the syntax at the line. Evidence `{line}`. */
   | 'bad_turtle'
-  /** The text does not say of which domain it is, says it twice, or says what can't be its name. */
+  /**
+   * The text names no domain, names it twice, or gives it an unusable name. Declare the domain
+   * once.
+   */
   | 'no_ontology'
-  /** A term of the vocabulary `a:` that it does not have; evidence `{term, line, meant}`. */
+  /**
+   * The vocabulary `a:` has no such term. Use the term that the message suggests. Evidence `{term,
+   * line, meant}`.
+   */
   | 'unknown_term'
-  /** A value of another sort than its property takes, too many, or of what can't have it; evidence `{term, line}`. */
+  /**
+   * A property has a value of the wrong sort, too many values, or a subject that can't have it.
+   * Correct the line. Evidence `{term, line}`.
+   */
   | 'bad_value'
-  /** What is derived needs an ontology that `check` finds no error in; evidence `{findings}`. */
+  /**
+   * The ontology has errors, so nothing can be derived from it. Mend the findings of `check` first.
+   * Evidence `{findings}`.
+   */
   | 'unsound'
-  /** The execution has no state to begin with, or one that does not fit the domain. */
+  /**
+   * The execution has no initial state, or one that does not fit the domain. Give a state that fits
+   * the schema.
+   */
   | 'bad_state'
-  /** The model's answers are no ontology, also after it was told what is wrong; evidence `{answer, findings}`. */
+  /**
+   * The model wrote no valid ontology, even after its errors were shown to it. Shorten the text, or
+   * use another model. Evidence `{answer, findings}`.
+   */
   | 'bad_draft';
 
-/** What is wrong with an ontology, or with what is asked of it. `check` finds more, and answers instead of throwing. */
+/**
+ * An ontology with a fault, or a request that it can't answer. `check` returns findings and does
+ * not throw.
+ */
 export class OntologyError extends AssizeError<OntologyErrorCode> {
   override readonly name = 'OntologyError';
 }

@@ -1,12 +1,20 @@
 import { AssizeError } from 'assize';
 
 export type FaultsErrorCode =
-  /** An optional library is not installed; the message says which and how. */
+  /** An optional package is not installed. Install the package that the message names. */
   | 'not_installed'
-  /** The folder of real data has none of what the experiment is made with. */
-  | 'no_data';
+  /**
+   * The data folder lacks the data of this experiment. Name the folder with `ASSIZE_DATA` or
+   * `--data`.
+   */
+  | 'no_data'
+  /**
+   * A file of the data folder is damaged or has another form. Restore the file that the message
+   * names.
+   */
+  | 'bad_data';
 
-/** An experiment that can't be run here. */
+/** An experiment of the effects paper that can't run here. */
 export class FaultsError extends AssizeError<FaultsErrorCode> {
   override readonly name = 'FaultsError';
 }

@@ -1,16 +1,22 @@
 import { AssizeError } from 'assize';
 
 export type AnomalyErrorCode =
-  /** An optional library is not installed; the message says which and how. */
+  /** An optional package is not installed. Install the package that the message names. */
   | 'not_installed'
-  /** The folder that was named does not have the other memories in the versions that are pinned. */
+  /**
+   * The folder does not have the other memories in the pinned versions. Install them with
+   * `.ci/peers`.
+   */
   | 'no_peers'
-  /** The URL of the server is none; the message never repeats it. */
+  /** The URL of the server is malformed. Correct the URL; the message never repeats it. */
   | 'bad_url'
-  /** The server can't be reached, or does not let this user in or make a schema; the message says what it said. */
+  /**
+   * The server can't be reached, or refuses this user or schema. Follow the server's message, which
+   * the error quotes.
+   */
   | 'unreachable';
 
-/** An experiment that can't be run here. */
+/** An experiment of the memory paper that can't run here. */
 export class AnomalyError extends AssizeError<AnomalyErrorCode> {
   override readonly name = 'AnomalyError';
 }

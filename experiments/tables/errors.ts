@@ -1,12 +1,12 @@
 import { AssizeError } from 'assize';
 
 export type TableErrorCode =
-  /** An optional library is not installed; the message says which and how. */
+  /** An optional package is not installed. Install the package that the message names. */
   | 'not_installed'
-  /** A table that can't be drawn; the message says why. */
+  /** The table can't be drawn. Correct the column or row that the message names. */
   | 'bad_input';
 
-/** A table can't be shown. */
+/** A table that can't be shown. */
 export class TableError extends AssizeError<TableErrorCode> {
   override readonly name = 'TableError';
 }

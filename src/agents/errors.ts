@@ -1,28 +1,60 @@
 import { AssizeError } from '#base';
 
 export type AgentErrorCode =
-  /** The population can't run: no agents, two of one name, a name that is reserved, a role that there is not. */
+  /**
+   * The agents can't run: the list is empty, two share a name, a name is reserved, or a role is
+   * unknown. Correct the list that the message describes.
+   */
   | 'bad_agents'
-  /** An agent, arbiter or counsel answered with something that is no decision. */
+  /**
+   * An agent, an arbiter or a counselor function returned a value that is no decision. Return one
+   * of the documented decisions.
+   */
   | 'bad_decision'
-  /** A decision asked more questions than it may. */
+  /**
+   * A decision asked the oracle more questions than one decision may. Ask fewer, or split the work
+   * over several decisions.
+   */
   | 'too_many_asks'
-  /** An oracle was asked by a decision that has ended. */
+  /**
+   * The oracle of a decision was used after the decision ended. Await every question before the
+   * decision returns.
+   */
   | 'decision_over'
-  /** An agent decides otherwise than it did before the run was interrupted; evidence `{turn, agent}`. */
+  /**
+   * An agent decides otherwise than before the run was interrupted. Run the agents that the run was
+   * recorded with. Evidence `{turn, agent}`.
+   */
   | 'run_changed'
-  /** Somebody else is taking the turns of this run; evidence `{turn}`. */
+  /**
+   * Another process takes the turns of this run. Let one process at a time run the agents. Evidence
+   * `{turn}`.
+   */
   | 'run_taken'
-  /** The oracle log holds something else than a turn where one should be; evidence `{turn}`. */
+  /**
+   * The oracle log holds an entry that is no turn where a turn should be. Check that the log
+   * belongs to this trajectory. Evidence `{turn}`.
+   */
   | 'bad_turn'
-  /** An option of a run or of its replay that can't be used. */
+  /**
+   * An option of a run or of its replay can't be used. Correct the option that the message names.
+   */
   | 'bad_option'
-  /** The entries are signed; to make them again takes the key that signed them. */
+  /**
+   * The entries are signed, and the replay has no signer. Give the replay the key that signed the
+   * entries.
+   */
   | 'signer_needed'
-  /** Beliefs are replayed from a store that has not the key that their claims were made with. */
+  /**
+   * The store has no key of claims, so beliefs can't be replayed from it. Replay from the store
+   * that recorded the run, not from an import.
+   */
   | 'no_claim_key';
 
-/** Misuse of a run, or a run that can't be gone on with. What an agent itself throws passes through unchanged. */
+/**
+ * Misuse of a run of agents, or a run that can't continue. Errors that an agent throws pass through
+ * unchanged.
+ */
 export class AgentError extends AssizeError<AgentErrorCode> {
   override readonly name: string = 'AgentError';
 }

@@ -1,35 +1,66 @@
 import { AssizeError, type ErrorDetails } from '#base';
 
 /**
- * Codes of misuse and of documents that are not what they should be. What a valid writ does not grant is not an error:
- * it is a refusal, see `WritRefusalCode`.
- *
- * - `bad_resource`: an action, scope or pattern that the grammar refuses; evidence `{text, problem}`.
- * - `bad_writ`: not a writ of version 1; evidence `{pointer, problem}`.
- * - `wrong_key`: the private key is not the issuer's; evidence `{issuer}`.
- * - `not_attenuated`: a child wider than its parent; evidence `{axis, parent, child}`.
- * - `bad_instant`: a time that is not in the one accepted form; evidence `{text}`.
- * - `bad_amount`: a cost or grant that is not whole, not safe or negative; evidence `{unit, amount}`.
- * - `unknown_writ`: a budget was asked for a writ that was never granted; evidence `{writ_id}`.
- * - `budget_exhausted`: spending without asking `covers` first; evidence `{writ_id, unit, left, cost, short}`.
- * - `over_refunded`: giving back more than was spent; evidence `{writ_id, unit, spent, cost}`.
- * - `writ_conflict`: two different grants under one writ id; evidence `{writ_id}`.
- * - `bad_policy`: a rule table that can't be read; evidence `{pointer, problem}`.
+ * Misuse, and documents that have the wrong form. What a valid writ does not grant is not an error but a refusal, see
+ * `WritRefusalCode`.
  */
 export type AuthorityErrorCode =
+  /**
+   * An action, scope or pattern does not follow the grammar. Write segments between `:` and `/`,
+   * and `**` only last. Evidence `{text, problem}`.
+   */
   | 'bad_resource'
+  /**
+   * The value is no writ of version 1. Correct the member at the pointer. Evidence `{pointer,
+   * problem}`.
+   */
   | 'bad_writ'
+  /**
+   * The private key is not the issuer's. Sign with the key of the issuer, or of the parent's
+   * subject. Evidence `{issuer}`.
+   */
   | 'wrong_key'
+  /**
+   * The child writ is wider than its parent. Narrow the axis that the message names. Evidence
+   * `{axis, parent, child}`.
+   */
   | 'not_attenuated'
+  /**
+   * The time is not in the accepted form. Write UTC with microseconds, as
+   * `2026-03-23T09:00:00.000000Z`. Evidence `{text}`.
+   */
   | 'bad_instant'
+  /**
+   * A cost or grant is negative, not whole, or not a safe integer. Give a whole number from 0 up.
+   * Evidence `{unit, amount}`.
+   */
   | 'bad_amount'
+  /** The budget has no such writ. Grant the writ before spending from it. Evidence `{writ_id}`. */
   | 'unknown_writ'
+  /**
+   * The writ's budget does not cover the cost. Ask `covers` first, or grant more. Evidence
+   * `{writ_id, unit, left, cost, short}`.
+   */
   | 'budget_exhausted'
+  /**
+   * The refund is larger than the amount spent. Refund at most the amount spent. Evidence
+   * `{writ_id, unit, spent, cost}`.
+   */
   | 'over_refunded'
+  /**
+   * Two different grants have one writ id. Use the grant that the ledger holds. Evidence
+   * `{writ_id}`.
+   */
   | 'writ_conflict'
+  /**
+   * The rule table can't be read. Correct the rule at the pointer. Evidence `{pointer, problem}`.
+   */
   | 'bad_policy';
 
-/** Misuse of this floor, or a document it can't accept. Never a refusal of an agent's request. */
+/**
+ * Misuse of writs, budgets or policies, or a malformed document. A refusal of an agent's request is
+ * never an error.
+ */
 export class AuthorityError extends AssizeError<AuthorityErrorCode> {
   override readonly name = 'AuthorityError';
 

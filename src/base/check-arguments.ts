@@ -1,9 +1,17 @@
 import { AssizeError } from './errors.ts';
 
-/** What every public function throws for an argument that is not even of the type that it says, where it has no code of its own. */
-export type ArgumentErrorCode = 'bad_argument';
+/** The code of every public function for an argument of the wrong type, where the function has no code of its own. */
+export type ArgumentErrorCode =
+  /**
+   * An argument is not of its documented type; nothing was done. Correct the argument. Evidence
+   * `{argument}`.
+   */
+  'bad_argument';
 
-/** A mistake of the caller that a compiler would have found; nothing was done. The evidence says which `argument`. */
+/**
+ * A mistake of the caller that a compiler would have found. Nothing was done; the evidence names
+ * the `argument`.
+ */
 export class ArgumentError extends AssizeError<ArgumentErrorCode> {
   override readonly name = 'ArgumentError';
 }

@@ -1,11 +1,13 @@
 import { AssizeError } from './errors.ts';
 
-/** This Node lacks what the package needs. */
 export type NodeErrorCode =
-  /** This release of Node is older than the package needs. Install the release that the message names. */
+  /** The running Node is older than the package needs. Install a release that the message names. Evidence `{node}`. */
   'unsupported_node';
 
-/** Thrown when the package is imported, so nothing has been opened or written. Evidence `{node}`. */
+/**
+ * A Node that is too old. The package throws it while it is imported, so nothing has been opened or
+ * written.
+ */
 export class NodeError extends AssizeError<NodeErrorCode> {
   override readonly name = 'NodeError';
 }

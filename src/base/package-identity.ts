@@ -1,9 +1,16 @@
 import { AssizeError } from './errors.ts';
 
-/** What was made by another copy of the package is handed to this one. */
-export type CopyErrorCode = 'other_copy';
+export type CopyErrorCode =
+  /**
+   * The value was made by another copy of the package. Install one copy (`npm ls assize`), and
+   * import it everywhere.
+   */
+  'other_copy';
 
-/** Two copies of the package in one process have met. Nothing was done; the evidence says `what`, and the copies where that is known. */
+/**
+ * A value that another copy of the package made. Nothing was done; the evidence names both copies
+ * where they are known.
+ */
 export class CopyError extends AssizeError<CopyErrorCode> {
   override readonly name = 'CopyError';
 }

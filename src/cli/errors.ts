@@ -11,26 +11,43 @@ export const EXIT = { ok: 0, negative: 1, misuse: 2 } as const;
 export type ExitCode = number;
 
 export type CliErrorCode =
-  /** The command line can't be carried out as it is. */
+  /** The command line can't be carried out as written. Follow the message, or add `--help`. */
   | 'usage'
-  /** A file that was named is not there or can't be read. */
+  /** A named file is missing or can't be read. Check the path and its permissions. */
   | 'unreadable_file'
-  /** A file is not what it should be; the message says where. */
+  /**
+   * A file does not have the form that the command expects. Correct the place that the message
+   * names.
+   */
   | 'bad_input'
-  /** No entry, trajectory, domain or tool of that name. */
+  /**
+   * No entry, trajectory, domain or tool has that name. List the names with `assize log`, `assize
+   * domains` or `assize effects list`.
+   */
   | 'not_found'
-  /** An entry's prefix fits more than one. */
+  /** The prefix fits more than one entry. Give more digits. */
   | 'ambiguous'
-  /** No store under that URL, where one is only read. */
+  /** A command that only reads found no store at the URL. Check `--store` or `ASSIZE_STORE`. */
   | 'store_not_found'
-  /** An effect may have happened, and would happen twice. */
+  /**
+   * The effect may have happened, and would happen twice. Check the sink, and confirm with the
+   * option that the message names.
+   */
   | 'needs_confirmation'
-  /** Another process works on the effects of the store. */
+  /**
+   * Another process works on the effects of the store. Run the command there, or end that process
+   * first.
+   */
   | 'at_work'
-  /** The published package does not have it. */
+  /**
+   * The published package does not have this command. Run the command in a clone of the repository.
+   */
   | 'not_packaged';
 
-/** Misuse or bad input: one sentence, exit code 2, nothing written. */
+/**
+ * A command line or an input that the command can't carry out. The command writes nothing and exits
+ * with 2.
+ */
 export class CliError extends AssizeError<CliErrorCode> {
   override readonly name = 'CliError';
 }

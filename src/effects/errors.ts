@@ -1,62 +1,124 @@
 import { AssizeError, type Json } from '#base';
 
 export type EffectErrorCode =
-  /** A tool's declaration that can't be used; the message names what of it. */
+  /** The tool's declaration can't be used. Correct the member that the message names. */
   | 'invalid_tool'
-  /** No tool of that name was given. */
+  /**
+   * The runtime has no tool of that name. Open the runtime with the tool, or call one that the
+   * message lists.
+   */
   | 'unknown_tool'
-  /** The input does not fit the tool's schema. */
+  /** The input does not fit the tool's schema. Correct the members that the message names. */
   | 'bad_input'
-  /** Writ, policy or budget do not let the tool be used so. */
+  /**
+   * The writ, the policy or the budget does not allow the call. Use a writ that covers the tool and
+   * its scopes.
+   */
   | 'not_authorised'
-  /** The canonical names of a scope can't be had: a resolver failed, or gives what is no name; the message says which. */
+  /**
+   * A resolver failed or returned no canonical name for a scope. Mend the resolver that the message
+   * names.
+   */
   | 'bad_resolver'
-  /** The call touches what its transaction has not claimed. */
+  /**
+   * The call touches a scope that its transaction has not claimed. Claim the scope, or `expand` the
+   * transaction.
+   */
   | 'scope_exceeded'
-  /** Whoever came later has acted there already, or a name leads elsewhere by now, or a tool is of another class, than when that was called. */
+  /**
+   * A younger transaction acted on the scope first, or the name or class of a tool changed. Start
+   * the transaction again.
+   */
   | 'stale'
-  /** It acts at once, in a transaction that has its epoch only at its gate. */
+  /**
+   * The tool acts at once, and the transaction gets its epoch only at the commit. Set `epoch:
+   * 'early'`.
+   */
   | 'no_epoch'
-  /** An effect there is in doubt, or could not be undone, and waits for a person. */
+  /**
+   * An earlier effect on the resource is in doubt or could not be undone. Resolve that effect first
+   * (`assize effects list`).
+   */
   | 'resource_in_doubt'
-  /** The same key stands for another call. */
+  /** The idempotency key belongs to another call. Use a new transaction name. */
   | 'key_collision'
-  /** The tool refused, and did nothing. */
+  /**
+   * The tool refused the call and did nothing. Correct the cause that the message quotes, and try
+   * again.
+   */
   | 'tool_failed'
-  /** Nobody can tell whether the tool did it. */
+  /**
+   * The tool's answer was lost, so the effect may have happened. Check the sink, and resolve the
+   * effect if it waits.
+   */
   | 'outcome_unknown'
-  /** The transaction took longer than it may, or was told to stop. */
+  /**
+   * The transaction took longer than its limit, or its signal aborted it. Raise `deadlineMs`, or do
+   * less in one transaction.
+   */
   | 'deadline'
-  /** Another process has taken over what this one had at work. */
+  /**
+   * Another process has taken over the running transactions of this one. Try again; the other
+   * process finishes or undoes them.
+   */
   | 'tenure_lost'
-  /** The effect log has lost what it had of a transaction: nobody can tell what was done. */
+  /**
+   * The effect log lost records of a transaction. Restore the store from a backup, and run `assize
+   * verify`.
+   */
   | 'log_damaged'
-  /** It can be neither undone nor held, so a person has to approve it, and the domain has nobody who could. */
+  /**
+   * The effect can be neither undone nor held, and the domain has no counselors to approve it. Add
+   * `counselors` to the domain.
+   */
   | 'no_counselor'
-  /** The transaction has one call already that can be neither undone nor held. */
+  /**
+   * The transaction already has one call that can be neither undone nor held. Use one transaction
+   * for each such call.
+   */
   | 'second_pivot'
-  /** Another branch of the same transaction has acted there. */
+  /**
+   * Another undecided branch of the transaction has modified the scope. Call the tool in that
+   * branch, or after a branch is chosen.
+   */
   | 'branch_conflict'
-  /** More calls, or more that they have answered, than one transaction may have. */
+  /**
+   * The transaction has more calls or longer answers than one entry holds. Split the work into
+   * several transactions.
+   */
   | 'too_much'
-  /** None of the branches was chosen, or one that failed. */
+  /**
+   * No branch was chosen, or the chosen branch failed. Return the index of a branch that succeeded.
+   */
   | 'no_branch'
-  /** The body of a transaction, or of a part of it, has returned before what it called was over. */
+  /**
+   * The body returned before its calls were over, so the transaction was undone. Await every call
+   * in the body.
+   */
   | 'not_awaited'
-  /** The transaction has ended: nothing is called in it any more. */
+  /** The transaction has ended and takes no more calls. Start a new transaction. */
   | 'transaction_over'
-  /** Nothing waits for a person there. */
+  /** No effect waits for a person there. List the waiting effects with `assize effects list`. */
   | 'not_left'
-  /** The transaction has no effect of that number. */
+  /** The transaction has no effect of that number. List its effects with `assize effects list`. */
   | 'unknown_effect'
-  /** A person has decided about it already. */
+  /**
+   * A person has already decided about the effect. Read the decision with `assize effects list
+   * --all`.
+   */
   | 'already_resolved'
-  /** What a person decides can't be taken down as it is, or leads nowhere; the message says what to do. */
+  /** The decision about the effect can't be recorded as given. Follow the message. */
   | 'bad_resolution'
-  /** It may have happened, and would happen twice: that has to be said. */
+  /**
+   * The effect may have happened, and another try would repeat it. Check the sink, and confirm
+   * explicitly.
+   */
   | 'needs_confirmation';
 
-/** Misuse of tools, or a transaction that was ended; what of it was done is undone, or is said by `unfinished`. */
+/**
+ * Misuse of tools, or a transaction that was ended. Its effects are undone, or `unfinished` names
+ * them.
+ */
 export class EffectError extends AssizeError<EffectErrorCode> {
   override readonly name: string = 'EffectError';
 }

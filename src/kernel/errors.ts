@@ -5,22 +5,40 @@ export const PROPOSE_ANEW =
   'Reject it and let it be proposed again, under another name or idempotency key where it has one';
 
 export type KernelErrorCode =
-  /** A domain module that can't be run: unknown process, duplicate invariant, unsupported schema, … */
+  /**
+   * The domain can't run: unknown process, duplicate invariant, unsupported schema, or the like.
+   * Correct the part that the message names.
+   */
   | 'invalid_domain'
-  /** A state that does not fit the schema or breaks an invariant where none may be broken. */
+  /** The state does not fit the schema, or breaks an invariant. Give a state that passes. */
   | 'invalid_state'
-  /** The principal is no counselor of the channel, or is the requester. */
+  /**
+   * The principal may not decide on this channel, or made the request. Ask a counselor of the
+   * channel.
+   */
   | 'unauthorised_counselor'
-  /** The principal has approved it before, and it takes the approval of another one. */
+  /**
+   * The principal has already approved the proposal. Ask another counselor for the remaining
+   * approval.
+   */
   | 'approved_before'
-  /** What would run now is not what was put up for approval. */
+  /**
+   * The proposal would now do something else than was submitted for approval. Reject it, and let
+   * the agent propose again.
+   */
   | 'changed_since'
-  /** The result does not pass every invariant and the counselor did not say `override`. */
+  /**
+   * The result breaks an invariant, and the approval has no `override`. Approve with `override`, or
+   * reject.
+   */
   | 'override_needed'
-  /** The counselor's own state does not fit the schema, or lies outside what is frozen for it. */
+  /**
+   * The counselor's replacement state does not fit the schema, or changes parts outside the frozen
+   * ones. Correct the state.
+   */
   | 'invalid_replacement';
 
-/** Misuse of the kernel, or a counselor's act that is refused; nothing was changed. */
+/** Misuse of the kernel, or a refused decision of a counselor. Nothing was changed. */
 export class KernelError extends AssizeError<KernelErrorCode> {
   override readonly name: string = 'KernelError';
 }

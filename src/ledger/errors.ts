@@ -2,32 +2,71 @@ import { AssizeError } from '#base';
 
 /** What is wrong with an entry; replay names the entry and this. */
 export type FaultCode =
-  /** The stored text is not its own canonical form. */
+  /**
+   * The stored text is not its own canonical form. Restore the entry from a backup or an export.
+   */
   | 'not_canonical'
-  /** The text does not hash to the id. */
+  /**
+   * The stored text does not hash to the entry's id. Restore the entry from a backup or an export.
+   */
   | 'tampered'
-  /** A member is missing, unknown or of the wrong type. */
+  /**
+   * The payload lacks a member, has an unknown one, or has one of a wrong type. Restore the entry,
+   * or use a newer Assize.
+   */
   | 'malformed'
-  /** The columns beside the text disagree with it. */
+  /**
+   * The columns beside the text disagree with the text. Restore the row from a backup or an export.
+   */
   | 'misfiled'
-  /** `seq` or `parent` does not follow from the entry before. */
+  /**
+   * `seq` or `parent` does not follow from the entry before. Restore the trajectory from a backup
+   * or an export.
+   */
   | 'broken_chain'
-  /** A chain rule: root or branch elsewhere than first, time going back, a wrong `parent_commit`, … */
+  /**
+   * The entry breaks a chain rule, such as a root that is not first, or a time that goes back.
+   * Check the program that wrote the entry.
+   */
   | 'rule_broken'
-  /** A patch can't be applied. */
+  /**
+   * The patch does not apply to the state before it. Restore the entry from a backup or an export.
+   */
   | 'bad_patch'
+  /** A value that an entry refers to is missing. Restore the blob from a backup or an export. */
   | 'blob_missing'
+  /** A stored value does not hash to its name. Restore the blob from a backup or an export. */
   | 'blob_tampered'
+  /**
+   * The signature of an entry is missing or does not hold. Check which key should have signed the
+   * ledger.
+   */
   | 'bad_signature'
-  /** A writ that an entry names is not in the ledger, does not hold, or was spent beyond its budget. */
+  /** The ledger lacks a writ that an entry names. Restore the blob from a backup or an export. */
   | 'writ_missing'
+  /**
+   * A stored writ does not hold or was not valid for the entry. Check the program that wrote the
+   * entry.
+   */
   | 'writ_tampered'
+  /**
+   * The entry spends more than the writ's budget had left. Check the program that wrote the entry.
+   */
   | 'overspent'
-  /** The entry or trajectory that is referred to is not there, or not valid itself. */
+  /**
+   * The entry refers to an entry or trajectory that is missing or invalid. Restore or import the
+   * source too.
+   */
   | 'source_missing'
-  /** What it tells of effects is not what the effect log of the store has of them. */
+  /**
+   * The entry and the effect log of the store disagree about an effect. Restore both from one
+   * backup.
+   */
   | 'effects_differ'
-  /** The ledger has a trajectory with no entries, or none of that name. */
+  /**
+   * The store has no trajectory of that name, or the trajectory has no entries. Check the name with
+   * `assize log`.
+   */
   | 'not_found';
 
 export interface Fault {
@@ -37,7 +76,7 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** An entry that does not verify. `fault` says which and why. */
+/** An entry that does not verify. `fault` names the entry and the reason. */
 export class LedgerFault extends AssizeError<FaultCode> {
   override readonly name: string = 'LedgerFault';
   readonly fault: Fault;

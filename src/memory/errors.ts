@@ -1,76 +1,128 @@
 import { AssizeError } from '#base';
 
 export type MemoryErrorCode =
-  /** Neither an instant nor, where one may stand, the open end of a period. */
+  /**
+   * The value is neither an instant nor, where one may stand, the open end. Write
+   * `2026-03-23T09:00:00.000000Z`.
+   */
   | 'no_instant'
-  /** The period holds no instant: it ends where it begins. */
+  /** The period ends where it begins. Give an end after the start. */
   | 'empty_period'
-  /** The period ends before it begins. */
+  /** The period ends before it begins. Exchange start and end. */
   | 'reversed_period'
-  /** None of Allen's thirteen relations. */
+  /** The name is none of Allen's thirteen relations. Use one that `ALLEN_RELATIONS` lists. */
   | 'unknown_relation'
-  /** A subject, a predicate or the like is no text, is empty, or can't be kept as it is. */
+  /**
+   * A subject, predicate or other name is no text, is empty, or can't be stored. Give a text in
+   * composed form (NFC).
+   */
   | 'bad_text'
-  /** A confidence is a number from 0 to 1. */
+  /** A confidence is no number from 0 to 1. Give a number in that range. */
   | 'bad_confidence'
-  /** A row has a column that is not known, or lacks one, or what stands in one is of another type. */
+  /**
+   * A row has an unknown column, lacks one, or has a value of another type. Correct the column that
+   * the message names.
+   */
   | 'bad_row'
-  /** A row is `current` or `audit`. */
+  /** The row kind is unknown. Use `current` or `audit`. */
   | 'unknown_row_kind'
-  /** Two rows have one `fact_id` and one `system_time_start`. */
+  /** Two rows share `fact_id` and `system_time_start`. Give each version its own start. */
   | 'duplicate_key'
-  /** A row of another space, subject or predicate, or one that is no open current row. */
+  /**
+   * The row belongs to another space, subject or predicate, or is no open current row. Read the
+   * partition again, and plan anew.
+   */
   | 'wrong_partition'
-  /** Nothing is believed under a predicate that the domain does not declare in its memory. */
+  /**
+   * The domain declares no such predicate in its memory. Declare the predicate, or correct its
+   * name.
+   */
   | 'unknown_predicate'
-  /** None of the operators. */
+  /** The strategy is unknown. Use one of `lww`, `lww-valid`, `evi`, `await` and `rule`. */
   | 'unknown_strategy'
-  /** A predicate is `single-valued` or `multi-valued`. */
+  /** The cardinality is unknown. Use `single-valued` or `multi-valued`. */
   | 'unknown_cardinality'
-  /** What a loser was not contested in is kept (`keep`) or not (`drop`). */
+  /** The remainder rule is unknown. Use `keep` or `drop`. */
   | 'unknown_remainder'
-  /** The assertion is stamped with another strategy than its predicate declares. */
+  /**
+   * The assertion names another strategy than its predicate declares. Leave the strategy out, or
+   * use the declared one.
+   */
   | 'strategy_not_allowed'
-  /** Only of a predicate with one value at a time can be said that it changed. */
+  /**
+   * Only a single-valued predicate can change from a date on. Use `assert` for a multi-valued
+   * predicate.
+   */
   | 'not_single_valued'
-  /** Open rows of a predicate with one value at a time overlap. */
+  /**
+   * Open rows of a single-valued predicate overlap. Retract one of them in a trajectory whose
+   * domain declares it multi-valued.
+   */
   | 'overlaps_open'
-  /** The same claim stands twice in one batch. */
+  /** One batch has the same claim twice. Remove one of them. */
   | 'repeated_claim'
-  /** An answer elects what is not in its conflict set. */
+  /**
+   * The answer elects a claim that is not in its conflict set. Choose one of the members of the
+   * question.
+   */
   | 'unknown_member'
-  /** An answer to what is not asked, or not asked any more: what is believed has changed since. */
+  /**
+   * The answer belongs to a question that changed or is no longer asked. Read the pending questions
+   * again.
+   */
   | 'stale_answer'
-  /** An answer to what nobody waits for any more: it was decided, or has expired. */
+  /**
+   * The answer came after the question was decided or expired. Assert the fact again to ask anew.
+   */
   | 'stale_callback'
-  /** What is said at once, with all that loses by it, is more than one entry holds. */
+  /**
+   * The assertions and their contradictions do not fit into one entry. Assert fewer facts, or
+   * shorter periods, at a time.
+   */
   | 'too_much_at_once'
-  /** What a branch begins with of one partition is more than one entry holds, which its first change there would have to. */
+  /**
+   * The branch inherits more facts of one partition than its first change may hold. Make the change
+   * in the source trajectory.
+   */
   | 'too_much_inherited'
-  /** A judge has not voted in the time that it has. */
+  /** The judge did not vote in time. Propose again to ask the judge anew. */
   | 'judge_late'
-  /** Two answers to one question. */
+  /** One question has two answers. Give one answer for each question. */
   | 'repeated_answer'
-  /** The row that is to be closed is not there, or is closed already. */
+  /** The row to close is missing or already closed. Read the partition again, and plan anew. */
   | 'not_open'
-  /** An audit row whose object is no witness. */
+  /**
+   * The object of an audit row is no witness. Restore the row from a backup, or rebuild memory from
+   * the ledger.
+   */
   | 'bad_witness'
-  /** No version of a fact of that name is there. */
+  /** Memory has no version of a fact of that name. Check the fact id with a recall. */
   | 'unknown_fact'
-  /** A recall is asked for less than one fact, or more than it gives at once. */
+  /**
+   * The limit of a recall is below 1 or above the maximum. Give a limit in the range that the
+   * message names.
+   */
   | 'bad_limit'
-  /** A recall asks for what does not go together, or in a way that there is not. */
+  /**
+   * The recall combines options that exclude each other, or has an unknown one. Follow the message.
+   */
   | 'bad_recall'
-  /** A text that is looked for has nothing but spaces. */
+  /** The search text has only spaces. Give at least one word. */
   | 'empty_text'
-  /** A text that is looked for is longer than 10,000 characters. */
+  /** The search text has more than 10,000 characters. Search for fewer words. */
   | 'long_text'
-  /** A recall by meaning, where the runtime was given nobody who makes vectors. */
+  /**
+   * The recall asks by meaning, and the runtime has no embedder. Open the runtime with the option
+   * `embedder`.
+   */
   | 'no_embedder'
-  /** An embedder gave other vectors than it has to: not as many, of other dimensions, not finite, or all zero. */
+  /**
+   * The embedder returned vectors of a wrong number or dimension, or not finite, or all zero. Mend
+   * the embedder.
+   */
   | 'bad_vector';
 
-/** Misuse of memory, or rows that can't be as they are; nothing was done. */
+/** Misuse of memory, or rows that break its rules. Nothing was done. */
 export class MemoryError extends AssizeError<MemoryErrorCode> {
   override readonly name = 'MemoryError';
 }

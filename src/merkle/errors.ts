@@ -1,36 +1,74 @@
 import { AssizeError } from '#base';
 
 /**
- * What is wrong with an argument, a document or a store of hashes. A proof, a signature or a request that does not hold is
- * not an error: it is `false` or a verdict with a reason.
- *
- * - `bad_leaf`: leaf data that is neither bytes nor well-formed text.
- * - `bad_hash`: something other than 32 bytes where a hash stands; evidence `{what}`.
- * - `bad_size`: a size or index that is no whole number, too large, or outside of the tree; evidence `{what}`.
- * - `bad_frontier`: a state whose hashes are not as many as its size says; evidence `{size, hashes}`.
- * - `missing_node`: the reader does not have the hash of a full subtree that it must have; evidence `{level, index}`.
- * - `bad_note`, `bad_checkpoint`, `bad_proof_file`, `bad_request`: a text that is not of its form; evidence `{problem}`.
- * - `bad_key`: a key text that is malformed, of another type, of low order or belied by its id; or two keys of one name and id.
- * - `wrong_key`: a key for notes where one for cosignatures is wanted, or the other way round; evidence `{name, use}`.
- * - `bad_time`: a time of cosigning that is not a whole number of seconds from 1 to 2^63-1.
- * - `bad_quorum`: more witnesses wanted than there are, or a number that is none; evidence `{quorum, witnesses}`.
+ * An argument, a document or a store of hashes with a fault. A proof, signature or request that does not hold is no
+ * error but `false`, or a verdict with a reason.
  */
 export type MerkleErrorCode =
+  /** The leaf is neither bytes nor well-formed text. Give the payload as it is stored. */
   | 'bad_leaf'
+  /** A hash is not 32 bytes. Give a SHA-256 hash. Evidence `{what}`. */
   | 'bad_hash'
+  /**
+   * A size or index is not whole, too large, or outside the tree. Give a value that the tree has.
+   * Evidence `{what}`.
+   */
   | 'bad_size'
+  /**
+   * The number of hashes does not match the size of the tree. Read the frontier again. Evidence
+   * `{size, hashes}`.
+   */
   | 'bad_frontier'
+  /**
+   * The reader lacks the hash of a full subtree. Integrate the log again, and run `assize fsck`.
+   * Evidence `{level, index}`.
+   */
   | 'missing_node'
+  /**
+   * The text is no signed note (c2sp.org/signed-note). Ask the sender for the original file.
+   * Evidence `{problem}`.
+   */
   | 'bad_note'
+  /**
+   * The text is no checkpoint (c2sp.org/tlog-checkpoint). Ask the operator for the original file.
+   * Evidence `{problem}`.
+   */
   | 'bad_checkpoint'
+  /**
+   * The text is no proof file (c2sp.org/tlog-proof). Make the proof again with `assize prove`.
+   * Evidence `{problem}`.
+   */
   | 'bad_proof_file'
+  /**
+   * The text is no add-checkpoint request (c2sp.org/tlog-witness). Correct the client that sent it.
+   * Evidence `{problem}`.
+   */
   | 'bad_request'
+  /**
+   * A key text is malformed, of another type, or of low order, or two keys share name and id. Make
+   * a key with `assize keys new`.
+   */
   | 'bad_key'
+  /**
+   * A key for notes stands where a key for cosignatures is needed, or the reverse. Use the other
+   * key. Evidence `{name, use}`.
+   */
   | 'wrong_key'
+  /**
+   * The time of a cosignature is not a whole number of seconds from 1 to 2^63-1. Give the time in
+   * seconds.
+   */
   | 'bad_time'
+  /**
+   * The quorum is no whole number, or larger than the number of witnesses. Lower the quorum.
+   * Evidence `{quorum, witnesses}`.
+   */
   | 'bad_quorum';
 
-/** Misuse, a malformed document, or hashes that are missing. No message or evidence holds a private key. */
+/**
+ * Misuse of trees and notes, a malformed document, or missing hashes. No message or evidence holds
+ * a private key.
+ */
 export class MerkleError extends AssizeError<MerkleErrorCode> {
   override readonly name = 'MerkleError';
 }

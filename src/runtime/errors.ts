@@ -1,82 +1,163 @@
 import { AssizeError } from '#base';
 
 export type RuntimeErrorCode =
-  /** The intent, observation or option is not of the form that is asked for; nothing was recorded. */
+  /**
+   * The intent, observation or option does not have the documented form. Correct the member that
+   * the message names.
+   */
   | 'bad_intent'
-  /** A trajectory's name is 1 to 128 letters, digits, dots, colons, dashes or underscores. */
+  /**
+   * The name of the trajectory is invalid. Use 1 to 128 letters, digits, dots, colons, dashes or
+   * underscores.
+   */
   | 'bad_name'
-  /** No writ of that id is known here. */
+  /** The trajectory knows no writ of that id. Present the writ itself. */
   | 'unknown_writ'
-  /** The same idempotency key was used for another intent. */
+  /** The idempotency key was used for another intent. Use a new key for a new intent. */
   | 'idempotency_conflict'
-  /** No trajectory of that name, or no such entry in it. */
+  /**
+   * The store has no trajectory of that name, or the trajectory has no such entry. Check the name
+   * with `assize log`.
+   */
   | 'not_found'
-  /** The trajectory exists already. */
+  /** A trajectory of that name exists. Open it, or choose another name. */
   | 'exists'
-  /** No domain was given that is the one in the ledger. */
+  /**
+   * None of the given domains is the domain of the ledger. Open the runtime with the domain whose
+   * hash the ledger names.
+   */
   | 'domain_mismatch'
-  /** The ledger does not verify; it takes no more entries. */
+  /**
+   * The trajectory does not verify and takes no more entries. Find the fault with `assize verify`.
+   */
   | 'invalid_ledger'
-  /** A root's or branch's state breaks an invariant. */
+  /**
+   * The initial state of a root or branch breaks an invariant. Correct the state, or begin with
+   * `override`.
+   */
   | 'broken_start'
-  /** What was to be resolved is not pending (any more). */
+  /** The proposal is not pending, or not any more. List pending proposals with `assize pending`. */
   | 'not_pending'
-  /** What waits is no proposal but an effect: what became of it is said by its place in the effect log. */
+  /**
+   * The pending entry is an unresolved effect and no proposal. Resolve it with `assize effects
+   * resolve`.
+   */
   | 'effect_waits'
-  /** Nothing was ever pending under that id. */
+  /**
+   * The trajectory never had a pending entry of that id. Wait for the id that a proposal returned
+   * as `pending`.
+   */
   | 'never_pending'
-  /** Nobody has decided yet, and it is not to be waited for any longer. */
+  /** The wait ended before a decision was made. Wait again, or ask later. */
   | 'still_pending'
-  /** What waits contradicts what is believed, and somebody has to choose: an approval has an answer to each of its questions. */
+  /**
+   * The pending proposal contradicts memory, and the approval lacks an answer. Answer each question
+   * of the proposal.
+   */
   | 'answers_needed'
-  /** Who was to be told of what waits, or was decided, failed. Told and never thrown. */
+  /**
+   * A listener of pending or resolved proposals threw. Mend the listener; the runtime reports this
+   * error and never throws it.
+   */
   | 'notice_failed'
-  /** What was approved is not what is pending. */
+  /**
+   * The pending proposal is not the one that was shown. Look at the proposal again, and approve its
+   * digest.
+   */
   | 'digest_mismatch'
-  /** A recorded observation can't be read back from the oracle log. */
+  /**
+   * A recorded observation is not in the oracle log. Give the runtime the oracle log of the
+   * recording.
+   */
   | 'observation_missing'
-  /** A value that is needed was erased. */
+  /** A value that the operation needs was erased. Continue without the value, or propose again. */
   | 'erased'
-  /** Nothing sensitive is where something was to be erased. */
+  /**
+   * The given place holds nothing that can be erased. Mark the value `sensitive` in the domain, or
+   * correct the place.
+   */
   | 'nothing_to_erase'
-  /** Another writer was always faster. */
+  /** Other writers were faster at every try. Try again; nothing was recorded. */
   | 'conflict'
-  /** The store could not tell whether it committed; open anew and look the id up. */
+  /** The store could not tell whether it committed. Open the store anew, and look the id up. */
   | 'commit_unknown'
-  /** The clock is more than five minutes behind the ledger. */
+  /** The clock is more than five minutes behind the last entry. Set the machine's clock. */
   | 'clock_behind'
-  /** An option of the runtime, or of a beginning, would make entries that do not verify. */
+  /**
+   * An option of the runtime, of a root or of a branch can't be used. Correct the option that the
+   * message names.
+   */
   | 'bad_option'
-  /** A writ given at creation, or to be delegated, does not hold; or one with a proposal, or of what is approved, leads to no anchor. */
+  /**
+   * A writ does not hold, or leads to no trusted root key. Give a valid writ, or add its root key
+   * to `anchors`.
+   */
   | 'bad_writ'
-  /** What was to be concluded is no open delegation of this trajectory, or it was begun by none. */
+  /**
+   * The child is no open delegation of this trajectory, or no delegation began it. List open
+   * delegations with `trajectory.delegations()`.
+   */
   | 'not_delegated'
-  /** The trajectory gave its final answer, and takes no more entries. */
+  /**
+   * The trajectory gave its final answer and takes no more entries. Delegate anew, or branch from
+   * it.
+   */
   | 'concluded'
-  /** What it delegated itself must be concluded first. */
+  /** The trajectory has open delegations of its own. Conclude them first. */
   | 'still_delegated'
-  /** An open approval freezes what another approval would change, or the world, from which nothing is delegated. */
+  /**
+   * An open approval freezes a part that the operation would change. Resolve that approval first.
+   */
   | 'frozen'
-  /** The budget of the writ does not cover what is to be set aside for a delegation. */
+  /**
+   * The writ's budget does not cover the amount to set aside for the delegation. Delegate less, or
+   * grant more.
+   */
   | 'budget_exhausted'
-  /** The runtime was closed while this waited for the right to work with tools. */
+  /** The runtime was closed while the call waited. Open another runtime. */
   | 'closed'
-  /** The store has fewer entries than a checkpoint of it that was kept outside. */
+  /**
+   * The store has fewer entries than a checkpoint that was kept outside. Restore the lost entries
+   * from a backup.
+   */
   | 'log_behind'
-  /** The store's entries are not those of a checkpoint that was kept outside. */
+  /**
+   * The store's entries are not those of a checkpoint that was kept outside. Compare with a backup:
+   * the history was rewritten.
+   */
   | 'log_apart'
-  /** A checkpoint is malformed, of another log, or not signed by it. */
+  /**
+   * The checkpoint is malformed, of another log, or not signed by it. Check the file and the public
+   * key.
+   */
   | 'bad_checkpoint'
-  /** A witness could not be reached, or refused. */
+  /**
+   * A witness could not be reached, or refused to cosign. Follow the message, and make the
+   * checkpoint again.
+   */
   | 'witness_failed'
-  /** The checkpoint is older than the entry. */
+  /** The checkpoint is older than the entry. Make a new checkpoint, and prove by that. */
   | 'not_logged'
-  /** A snapshot could not be used, or not be left. Told and never thrown: the trajectory is replayed. */
+  /**
+   * A snapshot could not be used or written. The runtime replays the trajectory, reports this error
+   * and never throws it.
+   */
   | 'snapshot_failed'
-  /** What was left at work with tools could not be gone on with. Told and never thrown: it is tried again. */
-  | 'recovery_failed';
+  /**
+   * Transactions that another process left could not be resumed. The runtime reports this error and
+   * tries again.
+   */
+  | 'recovery_failed'
+  /**
+   * The entry is no commit, rejection or pending approval, so it rules on nothing. Give the entry
+   * of a ruling.
+   */
+  | 'not_a_ruling';
 
-/** Misuse of the runtime, or an environment that fails it. Refusals of proposals are results, not errors. */
+/**
+ * Misuse of the runtime, or an environment that fails it. A refusal of a proposal is a result and
+ * no error.
+ */
 export class RuntimeError extends AssizeError<RuntimeErrorCode> {
   override readonly name: string = 'RuntimeError';
 }

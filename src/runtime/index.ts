@@ -118,8 +118,8 @@ export type { TransactionOptions } from './transactions/body/transaction-options
 export type { LeftEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
+export type { AwaitOptions } from './writer/await-options.ts';
 export type { NoticeListeners, PendingNotice, ResolvedNotice } from './writer/notifications.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 export type { SliceListener } from './writer/subscriptions.ts';
 export type { TurnPorts } from './writer/turn-ports.ts';
-export type { AwaitOptions } from './writer/await-options.ts';

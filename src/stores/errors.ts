@@ -1,48 +1,97 @@
 import { AssizeError } from '#base';
 
-/**
- * - `store_unknown`: no store goes by that URL.
- * - `store_not_found`: the file, or the folder it should be in, is not there; the database or its schema.
- * - `store_not_ours`: something is there that is not an Assize store; it was left as it was.
- * - `store_newer_schema`: a newer version of Assize created the store, or has migrated it since it was opened; nothing was written then.
- * - `store_older_schema`: the store needs a migration, which a reader cannot run; or a development version of Assize created
- *   the store, and no migration reads its schema.
- * - `store_readonly`: the file, its folder or the way it was opened does not allow writing.
- * - `store_locked`: someone else held the file, or a row, for too long; nothing was written; retryable.
- * - `store_unreachable`: no connection to the server, or it was lost. Of a call that it fails nothing was written; as the cause
- *   of an unknown commit it says why no one can tell. Retryable, unless the connection is refused for its TLS.
- * - `store_denied`: the server does not let this user in, or not do that. `store_no_driver`: the package for it is not installed, or can't be loaded on this machine.
- * - `store_corrupt`: the file or table is damaged. `store_failed`: the database or the file system refused, see `cause`.
- * - `store_closed`: closed before the call. `store_poisoned`: a write failed, so that only opening anew tells what the disk has.
- * - `store_behind_checkpoint`: entries of the last checkpoint are missing. `store_apart_from_checkpoint`: they are other ones.
- *   `store_bad_checkpoint`: it can't be read.
- * - `store_not_scrubbed`: an erasure is committed, and bytes of what it erased may still be in the store's files; retryable.
- * - `store_facts_incomplete`: what is believed is being made anew from the ledger, or awaits the end of an import, or that was interrupted.
- * - `store_invalid_input`: the caller's rows or arguments are not what the port says; nothing was written.
- */
 export type StoreErrorCode =
+  /** No store has a URL of that form. Write `sqlite:./file.db`, `postgres://…` or `memory:`. */
   | 'store_unknown'
+  /**
+   * The file, its folder, the database or its schema is missing. Check the URL, or open with mode
+   * `create`.
+   */
   | 'store_not_found'
+  /**
+   * The file or schema belongs to another program, and was left unchanged. Name another file or
+   * schema.
+   */
   | 'store_not_ours'
+  /**
+   * A newer version of Assize wrote or migrated the store; nothing was written. Open the store with
+   * that version.
+   */
   | 'store_newer_schema'
+  /**
+   * The store needs a migration, which a reader can't do, or an unreleased version wrote it. Open the
+   * store once for writing; export an unreleased store with its version, and import the export.
+   */
   | 'store_older_schema'
+  /**
+   * The file, its folder or the open mode does not allow writing. Change the permissions, or open
+   * with another mode.
+   */
   | 'store_readonly'
+  /**
+   * Another program held the file or a row for too long; nothing was written. Try again later; the
+   * error is retryable.
+   */
   | 'store_locked'
+  /**
+   * The server gave no connection, or the connection was lost. Try again; nothing was written
+   * unless the commit is unknown.
+   */
   | 'store_unreachable'
+  /**
+   * The server does not admit this user, or does not permit the operation. Check the user and the
+   * grants.
+   */
   | 'store_denied'
+  /**
+   * The driver package is missing, or can't be loaded on this machine. Install the package that the
+   * message names.
+   */
   | 'store_no_driver'
+  /**
+   * The file or table is damaged. Keep a copy, and restore the store from a backup or an export.
+   */
   | 'store_corrupt'
+  /** The database or the file system refused an operation. Read `cause`, and remove it. */
   | 'store_failed'
+  /** The store was closed before the call. Open the store again. */
   | 'store_closed'
+  /**
+   * A write failed, so only a new handle can tell what the disk holds. Open the store anew, and
+   * verify it.
+   */
   | 'store_poisoned'
+  /**
+   * An erasure is committed, but the files may still hold the erased bytes. Open the store for
+   * writing again; the error is retryable.
+   */
   | 'store_not_scrubbed'
+  /**
+   * The facts are being rebuilt, or await an import, or were interrupted. Wait, or run `assize
+   * memory rebuild`.
+   */
   | 'store_facts_incomplete'
+  /**
+   * The rows or arguments do not fit the port; nothing was written. Correct the argument that the
+   * message names.
+   */
   | 'store_invalid_input'
+  /**
+   * The store lacks entries of its last checkpoint. Restore the lost entries, or open with
+   * `checkpoint: false` to look.
+   */
   | 'store_behind_checkpoint'
+  /**
+   * The store's entries differ from its last checkpoint. Compare with a backup, or open with
+   * `checkpoint: false` to look.
+   */
   | 'store_apart_from_checkpoint'
+  /**
+   * The checkpoint file can't be read. Restore the file, or open with `checkpoint: false` to look.
+   */
   | 'store_bad_checkpoint';
 
-/** What every store throws; `evidence` names the file, row or argument at fault. */
+/** A store that can't do what a caller asked. `evidence` names the file, row or argument. */
 export class StoreError extends AssizeError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }

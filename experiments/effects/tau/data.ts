@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AssizeError } from 'assize';
 import type { Json } from 'assize/internal/base';
 import { parseStrict } from 'assize/internal/canon';
 import type { AirlineRecords } from 'assize-domains/airline';
@@ -9,6 +8,7 @@ import type { RetailRecords } from 'assize-domains/retail';
 import { retailBenchmark } from 'assize-domains/retail/adjudicate';
 import { type ChangedRecords, recordedTask } from 'assize-domains/tau';
 import { z } from 'zod';
+import { FaultsError } from '../errors.ts';
 import { airlineDesk } from './airline.ts';
 import type { Desk } from './desk.ts';
 import { retailDesk } from './retail.ts';
@@ -40,7 +40,7 @@ export function hasTauSet(name: TauSetName, folder: string): boolean {
 /**
  * Reads a set; undefined where it is not there.
  *
- * @throws AssizeError `bad_data`, naming the file
+ * @throws FaultsError `bad_data`, naming the file
  */
 export function readTauSet(name: TauSetName, folder: string): TauSet | undefined {
   if (!hasTauSet(name, folder)) return undefined;
@@ -102,8 +102,8 @@ class Files {
     return this.#checked(collections.join(', '), Object.fromEntries(found), records);
   }
 
-  bad(name: string, what: string, cause?: unknown): AssizeError<'bad_data'> {
-    return new AssizeError('bad_data', `${join(this.#folder, name)} is not as it should be: ${what}.`, { cause });
+  bad(name: string, what: string, cause?: unknown): FaultsError {
+    return new FaultsError('bad_data', `${join(this.#folder, name)} is not as it should be: ${what}.`, { cause });
   }
 
   #text(name: string): string {
@@ -118,7 +118,7 @@ class Files {
     try {
       return this.#checked(name, parseStrict(text, { bytesMax: 2 ** 26 }), schema);
     } catch (cause) {
-      if (cause instanceof AssizeError && cause.code === 'bad_data') throw cause;
+      if (cause instanceof FaultsError && cause.code === 'bad_data') throw cause;
       throw this.bad(name, (cause as Error).message, cause);
     }
   }

@@ -1,14 +1,22 @@
 import { AssizeError } from 'assize/internal/base';
 
-/**
- * - `bad_schedule`: a text that is no schedule; evidence `{text, at}`.
- * - `unknown_anomaly`: none that can be looked for; evidence `{anomaly}`.
- * - `bad_order`: an order of the members of a conflict set that is none; evidence `{order}`.
- * - `bad_random`: a source of chance that does not give as many bytes as were asked for; evidence `{asked, given}`.
- */
-export type ExperimentErrorCode = 'bad_schedule' | 'unknown_anomaly' | 'bad_order' | 'bad_random';
+export type ExperimentErrorCode =
+  /** The text is no schedule. Correct the place that the message names. Evidence `{text, at}`. */
+  | 'bad_schedule'
+  /** The anomaly is unknown. Choose one of those that the message lists. Evidence `{anomaly}`. */
+  | 'unknown_anomaly'
+  /**
+   * The order is no order of the members of the conflict set. Name each member once. Evidence
+   * `{order}`.
+   */
+  | 'bad_order'
+  /**
+   * The source of chance gave another number of bytes than asked for. Return as many bytes as the
+   * call asks. Evidence `{asked, given}`.
+   */
+  | 'bad_random';
 
-/** Misuse of the experiments. */
+/** Misuse of the schedules that the memory experiments run. */
 export class ExperimentError extends AssizeError<ExperimentErrorCode> {
   override readonly name = 'ExperimentError';
 }

@@ -1,17 +1,27 @@
 import { AssizeError } from '#base';
 
 export type ExtractionErrorCode =
-  /** There is no message, two have one id, one can't be a source, or says no time and there is no reference; evidence `{message}`. */
+  /**
+   * The list of messages is empty, has an id twice, or has a message that can't be a source.
+   * Correct the message. Evidence `{message}`.
+   */
   | 'bad_messages'
-  /** Nothing could be said under these terms: no predicate, a subject that can't be one, a number out of bounds; evidence `{term}`. */
+  /**
+   * The terms allow no claim: no predicate, an unusable subject, or a number out of bounds. Correct
+   * the term. Evidence `{term}`.
+   */
   | 'bad_terms'
   /**
-   * The model’s answers are not of the form that it was asked for, also after it was told what is wrong; evidence `{wrong, attempts}`,
-   * and where the oracle log is asked by it, `{oracle_keys}` of the answers.
+   * The model's answers do not have the requested form, even after its errors were shown to it. Use
+   * another model or fewer messages. Evidence `{wrong, attempts}`, and with an oracle log
+   * `{oracle_keys}`.
    */
   | 'bad_extraction';
 
-/** Why nothing is said of messages. What the model or the oracle log throws passes through unchanged. */
+/**
+ * Messages, terms or model answers that give no claims. Errors of the model or the oracle log pass
+ * through unchanged.
+ */
 export class ExtractionError extends AssizeError<ExtractionErrorCode> {
   override readonly name = 'ExtractionError';
 }

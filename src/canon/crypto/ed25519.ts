@@ -9,9 +9,22 @@ export interface KeyPair {
   readonly privateKey: string;
 }
 
-export type KeyErrorCode = 'bad_public_key' | 'low_order_key' | 'bad_private_key' | 'bad_seed' | 'bad_purpose';
+export type KeyErrorCode =
+  /** The public key is not 64 hex digits of a valid point. Use a key that `generateKeys` made. */
+  | 'bad_public_key'
+  /**
+   * The public key has low order, so a signature under it proves nothing. Use a key that
+   * `generateKeys` made.
+   */
+  | 'low_order_key'
+  /** The private key is not 64 lower-case hex digits. Use a key that `generateKeys` made. */
+  | 'bad_private_key'
+  /** The seed is not 32 bytes. Give 32 random bytes, or none. */
+  | 'bad_seed'
+  /** The purpose of a signature is unknown. Use one of the documented purposes. */
+  | 'bad_purpose';
 
-/** A key that cannot be used, or a purpose that there is not. The evidence holds what is public only. */
+/** A key or a purpose that can't be used. The evidence holds public parts only. */
 export class KeyError extends AssizeError<KeyErrorCode> {
   override readonly name = 'KeyError';
 }

@@ -1,14 +1,23 @@
 import { AssizeError } from '#base';
 
 export type CedarErrorCode =
-  /** The package `@cedar-policy/cedar-wasm`, an optional peer, is not installed. */
+  /** The optional package `@cedar-policy/cedar-wasm` is not installed. Install the package. */
   | 'missing_peer'
-  /** The schema is not one, or declares what no request of this adapter has; evidence `{problems}`. */
+  /**
+   * The Cedar schema is invalid, or declares requests that this adapter does not make. Correct the
+   * schema. Evidence `{problems}`.
+   */
   | 'bad_schema'
-  /** The policies are not Cedar, do not fit the schema, or use what this adapter does not take; evidence `{problems}`. */
+  /**
+   * The policies are not Cedar, do not fit the schema, or use unsupported features. Correct the
+   * policies. Evidence `{problems}`.
+   */
   | 'bad_policy';
 
-/** What is wrong with a policy before it is first asked. What it then answers is never an error, but a decision. */
+/**
+ * A Cedar schema or policy that can't be used. A policy that was accepted answers with decisions
+ * and never with errors.
+ */
 export class CedarError extends AssizeError<CedarErrorCode> {
   override readonly name = 'CedarError';
 }

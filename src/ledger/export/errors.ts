@@ -1,14 +1,17 @@
 import { AssizeError } from '#base';
 
 export type ExportErrorCode =
-  /** A line is not what an export has there; or what is to be exported has lost an entry. */
+  /**
+   * A line of the export is wrong, or the exported log has lost an entry. Export again from an
+   * intact store. Evidence `{line}`.
+   */
   | 'bad_export'
-  /** The store has other entries at the same places. */
+  /** The store has other entries at the same places. Import into an empty store. */
   | 'import_conflict'
-  /** The store could not tell whether it committed; the same import again settles it. */
+  /** The store could not tell whether it committed. Run the same import again, which settles it. */
   | 'import_unknown';
 
-/** An export that can't be read, or not be imported, or not be written; `evidence.line` says where what is read stands, from 1. */
+/** An export that can't be read, imported or written. `evidence.line` counts lines from 1. */
 export class ExportError extends AssizeError<ExportErrorCode> {
   override readonly name: string = 'ExportError';
 }

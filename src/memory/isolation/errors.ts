@@ -1,12 +1,18 @@
 import { AssizeError } from '#base';
 
-/**
- * - `bad_level`: what is no isolation level; evidence `{problem}`.
- * - `unknown_anomaly`: none of those that a level can exclude; evidence `{anomaly}`.
- */
-export type IsolationErrorCode = 'bad_level' | 'unknown_anomaly';
+export type IsolationErrorCode =
+  /**
+   * The value is no isolation level. Use one of the levels that the message names. Evidence
+   * `{problem}`.
+   */
+  | 'bad_level'
+  /**
+   * No isolation level excludes an anomaly of that name. Use one of the names that the message
+   * lists. Evidence `{anomaly}`.
+   */
+  | 'unknown_anomaly';
 
-/** Misuse of the lattice of levels. */
+/** Misuse of the lattice of isolation levels. */
 export class IsolationError extends AssizeError<IsolationErrorCode> {
   override readonly name = 'IsolationError';
 }

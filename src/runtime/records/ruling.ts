@@ -1,4 +1,4 @@
-import { AssizeError, type Form, form, requireForm } from '#base';
+import { type Form, form, requireForm } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { faultOfName, KernelError, type PatchOperation } from '#kernel';
 import {
@@ -152,7 +152,10 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
     const asked = { pending: row.id, channel, reason, detail, ...invariantOf(payload) };
     return { ruling: 'escalated', entry, ...asked, ...severalOf(payload) };
   }
-  throw new AssizeError('not_a_ruling', `A ${payload.kind} entry rules on nothing.`);
+  throw new RuntimeError(
+    'not_a_ruling',
+    `A ${payload.kind} entry rules on nothing. Give a commit, a rejection or a pending approval.`,
+  );
 }
 
 function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: readonly CounselorRecord[] } {

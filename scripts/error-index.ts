@@ -1,0 +1,172 @@
+/**
+ * Writes docs/errors.md: every error code of the package, from the unions of codes in the sources. Run `npm run errors`
+ * after a code was added, renamed or explained anew; a test compares the page with what this script makes.
+ *
+ * A class of errors is declared as `class X extends AssizeError<XCode>`. The doc comment before each member of `XCode`
+ * explains the code: the first sentence says what failed, and the rest says what to do. `Evidence {…}` may follow.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One code of one class. */
+export interface IndexedCode {
+  readonly code: string;
+  readonly class: string;
+  /** The first sentence of the doc comment. */
+  readonly meaning: string;
+  /** The sentences after it. */
+  readonly remedy: string;
+  /** What the error's `evidence` holds, where the doc comment says so. */
+  readonly evidence: string;
+}
+
+/** One class of errors. */
+export interface IndexedClass {
+  readonly name: string;
+  readonly doc: string;
+  /** The first subpath of the package that exports the class. */
+  readonly from: string | undefined;
+}
+
+export interface ErrorIndex {
+  readonly codes: readonly IndexedCode[];
+  readonly classes: readonly IndexedClass[];
+}
+
+const CLASS = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export class (\w+) extends AssizeError<(\w+)>/g;
+const UNION = /^export type (\w+Code) =$|^export type (\w+Code) = .*;$/gm;
+const MEMBER = /\/\*\*([\s\S]*?)\*\/|'([a-z0-9_]+)'|\b([A-Z]\w+)\b|(;)/g;
+
+/** What the sources under `root` say about errors. @throws Error for a code without an explanation, naming the code */
+export function readErrors(root: string): ErrorIndex {
+  const texts = globSync('src/**/*.ts', { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(root, file), 'utf8'));
+  const unions = new Map(texts.flatMap((text) => [...text.matchAll(UNION)].map((found) => unionAt(text, found))));
+  const subpaths = readSubpaths(root);
+  const classes = texts.flatMap((text) =>
+    [...text.matchAll(CLASS)].map(([, doc = '', name = '', union = '']) => ({ name, union, doc: proseOf(doc) })),
+  );
+  const codes = classes.flatMap(({ name, union }) => membersOf(name, union, unions));
+  return {
+    codes: codes.sort((a, b) => order(a.code, b.code) || order(a.class, b.class)),
+    classes: classes
+      .map(({ name, doc }) => ({ name, doc, from: subpaths.find(({ text }) => exportsName(text, name))?.subpath }))
+      .sort((a, b) => order(a.name, b.name)),
+  };
+}
+
+/** The whole page. */
+export function errorPage({ codes, classes }: ErrorIndex): string {
+  const rows = codes.map(({ code, class: name, meaning, remedy, evidence }) =>
+    row([`\`${code}\``, `\`${name}\``, evidence === '' ? meaning : `${meaning} ${evidence}`, remedy]),
+  );
+  return `${INTRODUCTION}
+## Classes
+
+${row(['class', 'import from', 'thrown for'])}
+|---|---|---|
+${classes.map(({ name, from, doc }) => row([`\`${name}\``, from === undefined ? 'not exported' : `\`${from}\``, doc])).join('\n')}
+
+## Codes
+
+${row(['code', 'class', 'what failed', 'what to do'])}
+|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+const INTRODUCTION = `# Errors
+
+<!-- Written by scripts/error-index.ts from the sources: npm run errors. -->
+
+Every error of the package is an \`AssizeError\` with a stable \`code\`, a \`message\` that says what failed and what to do, and
+\`evidence\` for programs. \`retryable\` is true where the same call may succeed later. \`cause\` holds the error underneath.
+
+\`\`\`ts
+import { isAssizeError } from 'assize';
+
+try {
+  await trajectory.propose(intent);
+} catch (error) {
+  if (!isAssizeError(error, 'conflict')) throw error;
+  await trajectory.propose(intent); // Other writers were faster; nothing was recorded.
+}
+\`\`\`
+
+A refused proposal is no error: \`propose\` returns a ruling with a reason ([the kernel](reference/kernel.md)).
+
+The command \`assize\` prints the message of an error, and with \`--json\` also its code. The command has three more kinds of code:
+\`interrupted\` (a signal ended it), \`internal\` (a fault in Assize), and those of the operating system, such as \`ENOENT\`.
+`;
+
+/** A union's name, and its text from the equals sign on. */
+function unionAt(text: string, found: RegExpExecArray): [name: string, body: string] {
+  const name = found[1] ?? found[2]!;
+  return [name, text.slice(text.indexOf('=', found.index) + 1)];
+}
+
+/** Members of a union, those of the unions that it names included. */
+function membersOf(name: string, union: string, unions: ReadonlyMap<string, string>): IndexedCode[] {
+  const body = unions.get(union);
+  if (body === undefined) throw new Error(`${name} has the codes ${union}, which no source declares as a union.`);
+  const members: IndexedCode[] = [];
+  let doc = '';
+  for (const [, comment, code, other, end] of body.matchAll(MEMBER)) {
+    if (end !== undefined) break;
+    if (comment !== undefined) doc = proseOf(comment);
+    if (code !== undefined) members.push(explained(name, code, doc));
+    if (other !== undefined) members.push(...membersOf(name, other, unions));
+    if (comment === undefined) doc = '';
+  }
+  return members;
+}
+
+function explained(name: string, code: string, prose: string): IndexedCode {
+  const [, text = prose, evidence = ''] = /^([\s\S]*?)(?: (Evidence `[\s\S]*))?$/.exec(prose) ?? [];
+  const [, meaning = '', remedy = ''] = /^(.+?\.) ((?:[A-Z`])[\s\S]*)$/.exec(text) ?? [];
+  if (meaning === '' || remedy === '')
+    throw new Error(`${name} ${code} is not explained. Write what failed and what to do in a doc comment before it.`);
+  return { code, class: name, meaning, remedy, evidence };
+}
+
+/** A doc comment as one line of prose. */
+function proseOf(comment: string): string {
+  return comment
+    .replace(/^\/\*\*|\*\/\s*$/g, '')
+    .replace(/^\s*\* ?/gm, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function readSubpaths(root: string): { readonly subpath: string; readonly text: string }[] {
+  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly name: string;
+    readonly exports: Readonly<Record<string, string>>;
+  };
+  return Object.entries(exports)
+    .filter(([, path]) => path.endsWith('.ts') && !path.includes('*'))
+    .map(([subpath, path]) => ({
+      subpath: `${name}${subpath.slice(1)}`,
+      text: readFileSync(join(root, path), 'utf8'),
+    }));
+}
+
+function exportsName(index: string, name: string): boolean {
+  return [...index.matchAll(/export \{([^}]*)\}/g)].some(([, names]) => new RegExp(`\\b${name}\\b`).test(names!));
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..');
+  const index = readErrors(root);
+  writeFileSync(join(root, 'docs/errors.md'), errorPage(index));
+  console.log(`docs/errors.md has ${index.codes.length} codes of ${index.classes.length} classes.`);
+}
