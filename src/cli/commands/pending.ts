@@ -8,6 +8,7 @@ import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, type Questions, questionsIn } from '../render/questions.ts';
 import { shortTime } from '../render/summary.ts';
 import { toolCalls } from '../render/tool-calls.ts';
+import { headOf, shortId } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { dim, line } from '../terminal/printable.ts';
