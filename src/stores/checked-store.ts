@@ -65,8 +65,9 @@ import {
 import { type Access, COMMITTED } from './native-port.ts';
 
 /**
- * The ports over whatever keeps the rows: no argument gets there that no row can hold. Who reads is told that first, and who writes
- * first whether anything can be written.
+ * The ports over any storage of rows. The class rejects arguments that no row can hold before they
+ * reach the storage. A read checks its arguments first. A write first checks whether the store is
+ * writable.
  */
 export abstract class CheckedStore
   implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore
@@ -81,7 +82,7 @@ export abstract class CheckedStore
 
   abstract close(): Promise<void>;
 
-  // Not async: that would put three more turns of the microtask queue between the disk and every answer.
+  // Not async: async would add three microtask turns between the durable write and every answer.
   commit(batch: Batch): Promise<CommitResult> {
     try {
       const writes = this.#access.writes();
@@ -187,7 +188,7 @@ export abstract class CheckedStore
     const writes = this.#access.writes();
     checkSnapshotRow(row);
     checkCount(erasures, 'erasures');
-    // As it is now: it is written later.
+    // Copies the current values, because the write happens later.
     const { trajectory_id, seq, hash, text } = row;
     return writes.putSnapshot(Object.freeze({ trajectory_id, seq, hash, text }), erasures);
   }

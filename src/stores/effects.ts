@@ -10,54 +10,60 @@ import type {
 } from '#ledger';
 import { StoreError } from './errors.ts';
 
-/** What a store has of one transaction. */
+/** The state of one transaction in a store. */
 export interface EffectState {
   readonly trajectory_id: string;
   readonly body: string;
-  /** How many records it has. */
+  /** The number of records of the transaction. */
   readonly places: number;
   readonly isOpen: boolean;
 }
 
-/** What a store has of effects, as far as a write is judged by it. */
+/** The state of effects in a store, as the check of a write needs it. */
 export interface EffectView {
-  /** Whether something may be written under that fence. */
+  /** Whether the store accepts writes under the fence. */
   isCurrent(fence: number): boolean;
   transaction(epoch: number): EffectState | undefined;
-  /** The text at a place that the transaction has. */
+  /** The text of the transaction's record at an index. */
   record(epoch: number, place: number): string | undefined;
   key(key: Hash): EffectKeyRow | undefined;
 }
 
-/** What a write adds to what is there. */
+/** The rows that a write adds. */
 export interface EffectChange {
   readonly begun: readonly EffectTransactionRow[];
   readonly records: readonly EffectRecordRow[];
   readonly keys: readonly EffectKeyRow[];
-  /** Transactions that were open before it, or are begun by it. */
+  /** Transactions that were open before the write, or that the write begins. */
   readonly ended: readonly number[];
 }
 
-/** What becomes of a write, by what the store has: the same in every store. */
+/** The result of checking a write against the store's state. It is the same in every store. */
 export type EffectVerdict = { readonly change: EffectChange } | { readonly refusal: EffectRefusal };
 
 const FENCED: EffectVerdict = Object.freeze({ refusal: Object.freeze({ status: 'fenced' }) });
 const WRITTEN = Object.freeze({ status: 'written' });
 
-/** Changes nothing. @throws {StoreError} `store_invalid_input` for misuse, as `EffectWrite` says */
+/**
+ * Checks a write without changing anything.
+ * @throws {StoreError} `store_invalid_input` for misuse, as `EffectWrite` declares
+ */
 export function judgeEffects(write: EffectWrite, view: EffectView): EffectVerdict {
   if (!view.isCurrent(write.fence)) return FENCED;
   return new Judgement(view).judge(write);
 }
 
-/** The answer of `logEffects` to what was committed as a batch without entries. @throws why it is unknown */
+/**
+ * The answer of `logEffects` for a batch that was committed without entries.
+ * @throws the cause, if the result is `unknown`
+ */
 export function effectAnswer(result: CommitResult): { readonly status: 'written' } | EffectRefusal {
   if (result.status === 'fenced' || result.status === 'taken') return result;
   if (result.status === 'unknown') throw result.cause;
   return WRITTEN;
 }
 
-/** Rows and characters of a batch's effects, by which groups are measured. */
+/** The rows and characters of a batch's effects, which limit the size of a group. */
 export function effectSize({ effects }: Batch): { readonly rows: number; readonly bytes: number } {
   if (effects === undefined) return NOTHING;
   const { begun = [], records = [], keys = [], ended = [] } = effects;
@@ -69,17 +75,17 @@ export function effectSize({ effects }: Batch): { readonly rows: number; readonl
 
 const NOTHING = Object.freeze({ rows: 0, bytes: 0 });
 
-/** A transaction while one write is judged. */
+/** The state of a transaction during the check of one write. */
 interface Touched {
   readonly trajectory_id: string;
   readonly body: string;
-  /** Records that were there before. */
+  /** The number of records that the transaction had before the write. */
   readonly stored: number;
   readonly added: string[];
   isOpen: boolean;
 }
 
-/** One write, row by row: each is judged by the store and by the rows before it. */
+/** The check of one write. Each row is checked against the store and against the rows before it. */
 class Judgement {
   readonly #view: EffectView;
   readonly #touched = new Map<number, Touched>();
@@ -93,7 +99,7 @@ class Judgement {
   }
 
   judge({ begun = [], records = [], keys = [], ended = [] }: EffectWrite): EffectVerdict {
-    // Keys that are taken first: a refusal is told rather than misuse.
+    // Taken keys are checked first: the refusal precedes an error for misuse.
     for (const row of keys) {
       const other = this.#view.key(row.key) ?? this.#keys.find(({ key }) => key === row.key);
       if (other === undefined) this.#keys.push(row);

@@ -11,55 +11,62 @@ import type {
 import { OPEN_END, OPEN_START, type OpenKey, OpenSet } from '#memory';
 import { StoreError } from './errors.ts';
 
-/** What a store has of one partition. */
+/** The state of one partition in a store. */
 export interface FactState {
   readonly names: ContentRef;
   readonly version: number;
   readonly latest: string;
-  /** What is believed of it, as far as a change is judged by it. */
+  /** The current facts of the partition, as the check of a change needs them. */
   readonly open: OpenSet<OpenKey>;
-  /** Of a branch's, as in `PartitionState`. */
+  /** Set for a partition of a branch, as in `PartitionState`. */
   readonly since: string | undefined;
 }
 
-/** What a store has of facts, as far as writes are judged by it. */
+/** The state of facts in a store, as the check of writes needs it. */
 export interface FactView {
-  /** Whether a text is gone for good. */
+  /** Whether a text was erased. */
   isErased(hash: Hash): boolean;
   partition(name: PartitionName): FactState | undefined;
-  /** Whether any partition of that space, and of the same branch of it, has this version of a fact. */
+  /** Whether any partition of the same space and branch contains this version of a fact. */
   has(name: PartitionName, key: FactKey): boolean;
 }
 
-/** A change of one partition that may be written. */
+/** A change of one partition that passed the check. */
 export interface FactChange {
-  /** As the store has it, or will. */
+  /** The name as the store has it, or will have it after the write. */
   readonly partition: PartitionName;
   readonly names: ContentRef;
   readonly version: number;
   readonly system_time: string;
   readonly close: readonly OpenKey[];
-  /** Those that a branch begins with are among them, ended where the change closes them. */
+  /** Includes the inherited rows of a new branch partition, ended if the change closes them. */
   readonly insert: readonly FactVersion[];
-  /** Undefined where the partition is new. */
+  /** Undefined if the partition is new. */
   readonly before: FactState | undefined;
   readonly since: string | undefined;
-  /** Texts that must not be erased when it is written. */
+  /** Texts that must not be erased when the change is written. */
   readonly repeats: readonly Hash[];
-  /** Partitions that must be as they were when it is written. */
+  /** Partitions that must be unchanged when the change is written. */
   readonly reads: readonly PartitionRead[];
 }
 
-/** That a text which a batch repeats was erased. Shared: it names nothing. */
+/**
+ * The refusal of a batch that repeats an erased text. All callers share the object, because the
+ * refusal names no partition.
+ */
 export const REPEATS_ERASED: Outdated = Object.freeze({ status: 'outdated' });
 
-/** What becomes of the facts of a batch, by what the store has: the same in every store. */
+/**
+ * The result of checking the facts of a batch against the store's state. It is the same in every
+ * store.
+ */
 export type FactVerdict = { readonly changes: readonly FactChange[] } | { readonly refusal: Outdated };
 
 /**
- * Changes nothing. Whether a partition was changed meanwhile is answered before any misuse is.
+ * Checks writes without changing anything. A concurrent change of a partition is reported before
+ * any misuse.
  *
- * @throws {StoreError} `store_invalid_input` for misuse, as `FactWrite` says
+ * @throws {StoreError} `store_invalid_input` for misuse, as `FactWrite` declares
  */
 export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVerdict {
   const found = writes.map((write) => {
@@ -73,7 +80,7 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
   const versions = new Set<string>();
   const changes = found.map(({ write, partition, state }): FactChange => {
     const name = nameKey(partition);
-    // Two names that were erased can be one partition.
+    // Two erased names can belong to one partition.
     if (partitions.has(name)) throw misuse(write, 'is changed twice');
     partitions.add(name);
     const inherited = write.inherit?.rows ?? [];
@@ -104,25 +111,25 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
 
 function isOutdated(write: FactWrite, state: FactState | undefined, view: FactView): boolean {
   const { version, inherit, repeats = [], reads = [] } = write;
-  // Its version was looked at, and is that of what it inherits.
+  // The version was checked, and belongs to the inherited partition.
   const isRight = inherit === undefined ? version === (state?.version ?? 0) + 1 : state === undefined;
   if (!isRight || repeats.some((hash) => view.isErased(hash))) return true;
   return reads.some((read) => (view.partition(read.partition)?.version ?? 0) !== read.version);
 }
 
-/** A branch's partition before its first change. */
+/** The partition of a branch before its first change. */
 function begun({ names, version }: FactWrite, { until, rows }: NonNullable<FactWrite['inherit']>): FactState {
   const open = new OpenSet(rows.map(openKey));
   return { names, version: version - 1, latest: until, open, since: until };
 }
 
-/** Makes of what was open what is after a change. */
+/** Applies a change to the set of open rows. */
 export function changeOpen(open: OpenSet<OpenKey>, { close, insert }: FactChange): void {
   for (const row of close) open.delete(row);
   for (const row of insert) if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.add(openKey(row));
 }
 
-/** What names a version within its partition. */
+/** The key of a version within its partition. */
 export function factKey({ fact_id, system_time_start }: FactKey): string {
   return `${system_time_start} ${fact_id}`;
 }
@@ -131,23 +138,29 @@ export function nameKey({ space, subject, predicate, branch }: PartitionName): s
   return JSON.stringify(branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch]);
 }
 
-/** What stands in place of a text that was erased. */
+/** The placeholder of an erased text. */
 export function erasedText(hash: Hash): string {
   return `{"$erased":"${hash}"}`;
 }
 
-/** Whether it is what stands in place of one. Of a fact's object `erasedText` of its own content tells: anybody may say what looks like another's. */
+/**
+ * Whether a text is a placeholder of an erased text. For the object of a fact, compare with
+ * `erasedText` of its own hash: a caller can assert any text that looks like a placeholder.
+ */
 export function isErasedText(text: string): boolean {
   return /^\{"\$erased":"[0-9a-f]{64}"\}$/.test(text);
 }
 
-/** What a partition is called whose names were erased, of whichever branch it was. No other one is, since it has its hash. */
+/**
+ * The name of a partition after its names were erased, in any branch. The hash makes the name
+ * unique.
+ */
 export function erasedName(hash: Hash): PartitionName {
   const text = erasedText(hash);
   return { space: text, subject: text, predicate: text };
 }
 
-/** Rows and characters of changes, by which groups are measured. */
+/** The rows and characters of changes, which limit the size of a group. */
 export function factSize(facts: readonly FactWrite[] = []): { readonly rows: number; readonly bytes: number } {
   let rows = 0;
   let bytes = 0;
@@ -159,7 +172,10 @@ export function factSize(facts: readonly FactWrite[] = []): { readonly rows: num
   return { rows, bytes };
 }
 
-/** Below zero where `a` comes first by code points, which is the order of the bytes in UTF-8. */
+/**
+ * Compares by code points, which is the order of the UTF-8 bytes. The result is below zero if `a`
+ * sorts first.
+ */
 export function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;
   let at = 0;
@@ -167,7 +183,7 @@ export function compareCodePoints(a: string, b: string): number {
   return rank(a, at) - rank(b, at);
 }
 
-/** The order in which rows are answered. */
+/** The order in which a store returns rows. */
 export function compareRows(a: FactVersion, b: FactVersion): number {
   return (
     compareCodePoints(a.subject, b.subject) ||
@@ -178,12 +194,12 @@ export function compareRows(a: FactVersion, b: FactVersion): number {
   );
 }
 
-/** As much of it as is kept. */
+/** Copies the fields that the set of open rows stores. */
 export function openKey({ fact_id, system_time_start, valid_from, valid_to }: OpenKey): OpenKey {
   return { fact_id, system_time_start, valid_from, valid_to };
 }
 
-/** What every call about facts throws while there is only part of them. */
+/** The error of every call about facts while the facts are incomplete. */
 export function incompleteError(path: string): StoreError {
   return new StoreError(
     'store_facts_incomplete',
@@ -192,7 +208,7 @@ export function incompleteError(path: string): StoreError {
   );
 }
 
-/** What a page of changes throws that does not go on from the one before. */
+/** The error for a page of changes that does not continue the previous page. */
 export function brokenOrder({ partition, version }: FactWrite): StoreError {
   return new StoreError(
     'store_invalid_input',
@@ -201,12 +217,13 @@ export function brokenOrder({ partition, version }: FactWrite): StoreError {
   );
 }
 
-/** The name alone, of what has one. */
+/** Copies the fields of the name from a row that contains them. */
 export function nameOf({ space, subject, predicate, branch }: PartitionName): PartitionName {
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
-// A surrogate stands for a code point above all that have one unit, where its own number is below some of theirs.
+// A surrogate stands for a code point above every code point of one unit, although its own number
+// is below some of them.
 function rank(text: string, at: number): number {
   if (at >= text.length) return -1;
   const unit = text.charCodeAt(at);
@@ -219,7 +236,7 @@ function requireFits(write: FactWrite, { names, latest }: FactState): void {
   if (write.system_time <= latest) throw misuse(write, `was changed at ${latest} already, and not before`);
 }
 
-/** The rows that it closes. @throws {StoreError} */
+/** The rows that the write closes. @throws {StoreError} */
 function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
   const closing = new Set<string>();
   return write.close.map((key) => {
@@ -230,7 +247,10 @@ function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
   });
 }
 
-/** Refuses what would be believed beside something else at the same time, where there is one value at a time. @throws {StoreError} */
+/**
+ * Rejects a fact whose valid time overlaps another fact of a single-valued partition.
+ * @throws {StoreError}
+ */
 function requireApart(write: FactWrite, state: FactState | undefined, close: readonly OpenKey[]): void {
   const gone = new Set(close.map(factKey));
   requireBegunApart(write, gone);
@@ -244,7 +264,7 @@ function requireApart(write: FactWrite, state: FactState | undefined, close: rea
   }
 }
 
-/** What a branch begins with was believed beside each other, and may still be. @throws {StoreError} */
+/** Inherited rows overlapped before the branch, so they can still overlap. @throws {StoreError} */
 function requireBegunApart(write: FactWrite, gone: ReadonlySet<string>): void {
   const begun = (write.inherit?.rows ?? [])
     .filter((row) => row.cardinality === 'single-valued' && !gone.has(factKey(row)))
@@ -257,7 +277,7 @@ function overlap(a: OpenKey, b: OpenKey): boolean {
   return a.valid_from < b.valid_to && b.valid_from < a.valid_to;
 }
 
-/** A copy, frozen: with the name that the partition has by now, and without what was erased. */
+/** A frozen copy with the partition's current name and without erased values. */
 function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean, end: string): FactVersion {
   const { hash, bytes } = row.content;
   return Object.freeze({
@@ -270,7 +290,7 @@ function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean
     system_time_start: row.system_time_start,
     system_time_end: end,
     provenance_id: row.provenance_id,
-    // One zero: stores have no other.
+    // Normalizes negative zero, because stores have only one zero.
     confidence: row.confidence + 0,
     resolution_strategy_id: row.resolution_strategy_id,
     row_kind: row.row_kind,

@@ -1,15 +1,15 @@
-/** What a follower of a store is told. */
+/** The events that a follower of a store receives. */
 export type News =
   /** A trajectory has grown to this seq or beyond. */
   | { readonly kind: 'appended'; readonly trajectory_id: string; readonly seq: number }
-  /** Something may have been committed that was not told: look for yourself. */
+  /** The store may have missed commits. The follower must read the store again. */
   | { readonly kind: 'missed' };
 
-/** What a store can do besides, whose database tells when another process has committed. */
+/** The extra port of a store whose database reports commits of other processes. */
 export interface Followable {
   /**
-   * From when this is answered until `stop`, `listener` is told of every commit, by whatever process and one's own too, after
-   * it. It is called once for several commits that came together, and must not throw.
+   * Calls `listener` after every commit of any process, including this one, from when the promise
+   * resolves until `stop`. One call can cover several commits. The listener must not throw.
    */
   follow(listener: (news: News) => void): Promise<() => Promise<void>>;
 }

@@ -1,6 +1,7 @@
-// Where ledgers and oracle logs are kept. Every store passes the suite in src/testing/ledger-store-suite.ts: a commit is
-// answered when it is durable, an answered commit is never lost, and of two that want one place exactly one gets it.
-// Nothing here judges what a row says, or reads it.
+// Stores of ledgers and oracle logs. Every store passes the suite in
+// src/testing/ledger-store-suite.ts. A commit is answered when it is durable, and an answered
+// commit is never lost. Of two commits for one position, exactly one succeeds. The stores neither
+// read nor adjudicate the contents of rows.
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, News } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';

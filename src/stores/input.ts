@@ -25,19 +25,20 @@ import type { OracleRow } from '#oracle';
 import { StoreError } from './errors.ts';
 import { erasedName, nameKey } from './facts.ts';
 
-// A row that the columns can't hold exactly would come back as another row, and its hash would no longer fit. So the
-// shape is checked before anything is queued; what the rows mean is judged elsewhere.
+// A row that the columns cannot hold exactly would be read back as another row, and its hash would
+// no longer match. These functions therefore check the shape before a row is queued. Other layers
+// check the meaning of rows.
 
-/** Entries that one page holds unless the caller asks for another number. */
+/** The default number of entries in a page. */
 export const ENTRIES_PAGE = 1_000;
 
-/** Versions of facts that one page holds unless the caller asks for another number. */
+/** The default number of fact versions in a page. */
 export const FACTS_PAGE = 1_000;
 
 const HASH_DIGITS = 64;
 const PREFIX = /^[0-9a-f]{8,64}$/;
 
-// A record, so that a new kind of entry fails to compile here until it is added.
+// A record, so that a new kind of entry fails to compile here until the kind is added.
 const KINDS: ReadonlySet<string> = new Set<EntryKind>(
   Object.keys({
     root: true,
@@ -90,26 +91,28 @@ export function checkBatch(batch: Batch): void {
     refuse('awaitsFacts of a batch is true or false', {});
 }
 
-/** Throws `store_invalid_input` unless every row of the writes can be stored and read back exactly. */
+/**
+ * Throws `store_invalid_input` unless every row of the writes can be stored and read back exactly.
+ */
 export function checkFactWrites(writes: readonly FactWrite[]): void {
   checkList(writes, 'facts');
   for (let index = 0; index < writes.length; index += 1) checkFactWrite(writes[index]!, index);
 }
 
-/** Throws `store_invalid_input` unless pages can be got from it, one after the other. */
+/** Throws `store_invalid_input` unless the value is an async iterable of pages. */
 export function checkPages(pages: AsyncIterable<unknown>): void {
   if (!isObject(pages) || typeof pages[Symbol.asyncIterator] !== 'function')
     refuse('pages are given by an async iterator', {});
 }
 
-/** Throws `store_invalid_input` unless a partition of facts can be called so. */
+/** Throws `store_invalid_input` unless the name can be the name of a partition of facts. */
 export function checkPartition(name: PartitionName): void {
   if (!isObject(name)) refuse('a partition is an object', {});
   for (const member of PARTITION) checkText(name[member], member);
   if (name.branch !== undefined) checkText(name.branch, 'branch');
 }
 
-/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+/** Returns the query with its defaults. Throws `store_invalid_input` for an invalid query. */
 export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: FactKind; readonly limit: number } {
   if (!isObject(query)) refuse('a query is an object', {});
   const {
@@ -141,7 +144,7 @@ export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: F
   return { ...query, kind, limit };
 }
 
-/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+/** Returns the query with its defaults. Throws `store_invalid_input` for an invalid query. */
 export function checkBranchPartitionQuery(
   query: BranchPartitionQuery,
 ): BranchPartitionQuery & { readonly limit: number } {
@@ -163,7 +166,7 @@ export function checkTextQuery(query: FactTextQuery): Checked<FactTextQuery> {
   return checked;
 }
 
-/** With its defaults; throws `store_invalid_input` unless these can be asked for. */
+/** Returns the query with its defaults. Throws `store_invalid_input` for an invalid query. */
 export function checkVectorQuery(query: FactVectorQuery): Checked<FactVectorQuery> {
   const checked = checkRankedQuery(query);
   checkText(query.embedder, 'embedder');
@@ -171,13 +174,13 @@ export function checkVectorQuery(query: FactVectorQuery): Checked<FactVectorQuer
   return checked;
 }
 
-/** Throws `store_invalid_input` unless these can be asked for. */
+/** Throws `store_invalid_input` unless the arguments are valid. */
 export function checkToEmbed(embedder: string, space: string, limit: number): void {
   for (const [name, text] of Object.entries({ embedder, space })) checkText(text, name);
   checkPage({ limit });
 }
 
-/** Throws `store_invalid_input` unless vectors of one length can be kept. */
+/** Throws `store_invalid_input` unless the vectors can be stored and have one length. */
 export function checkVectors(embedder: string, vectors: readonly FactVector[]): void {
   checkText(embedder, 'embedder');
   checkList(vectors, 'vectors');
@@ -192,7 +195,7 @@ function checkRankedQuery<Query extends RankedQuery>(query: Query): Checked<Quer
   return { ...query, kind, limit };
 }
 
-/** Whether an angle can be measured to it. */
+/** Whether the value is a vector that has a direction, so an angle to it can be measured. */
 function isVector(value: unknown): boolean {
   return value instanceof Float32Array && value.every(Number.isFinite) && value.some((number) => number !== 0);
 }
@@ -203,7 +206,7 @@ type FactKind = 'current' | 'audit' | 'all';
 
 const PARTITION = ['space', 'subject', 'predicate'] as const satisfies readonly (keyof PartitionName)[];
 
-/** What a page goes on after. */
+/** The fields after which a page continues. */
 const AFTER = ['subject', 'predicate', 'system_time_start', 'valid_from', 'fact_id'] as const;
 
 const FACT_TEXTS = [
@@ -312,7 +315,9 @@ function isEnd(value: unknown): boolean {
   return value === OPEN_END || isInstant(value);
 }
 
-/** Throws `store_invalid_input` unless every row of the write can be stored and read back exactly. */
+/**
+ * Throws `store_invalid_input` unless every row of the write can be stored and read back exactly.
+ */
 export function checkEffects(write: EffectWrite): void {
   if (!isObject(write)) refuse('a write of effects is an object', {});
   const { fence, begun = [], records = [], keys = [], ended = [] } = write;
@@ -344,12 +349,12 @@ export function checkEffects(write: EffectWrite): void {
   }
 }
 
-/** Throws `store_invalid_input` unless it is a signal, or nothing. */
+/** Throws `store_invalid_input` unless the value is a signal or undefined. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal is an AbortSignal', {});
 }
 
-/** Throws `store_invalid_input` unless a membership can be of that kind. */
+/** Throws `store_invalid_input` unless the options of a group membership are valid. */
 export function checkSharing(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): void {
   if (typeof options !== 'object' || options === null) refuse('who shares effects says for how long a lease is', {});
   const { leaseMs, signal } = options;
@@ -357,7 +362,7 @@ export function checkSharing(options: { readonly leaseMs: number; readonly signa
   checkSignal(signal);
 }
 
-/** Throws `store_invalid_input` unless something can be read so at one moment. */
+/** Throws `store_invalid_input` unless the arguments of a snapshot read are valid. */
 export function checkMoment(read: unknown, options: { readonly byText?: boolean } | undefined): void {
   if (typeof read !== 'function') refuse('what is read at one moment is a function of the reads', {});
   if (options === undefined) return;
@@ -365,23 +370,23 @@ export function checkMoment(read: unknown, options: { readonly byText?: boolean 
   if (options.byText !== undefined && typeof options.byText !== 'boolean') refuse('byText is a boolean', {});
 }
 
-/** Throws `store_invalid_input` unless it is a whole number from 1. */
+/** Throws `store_invalid_input` unless the epoch is a whole number from 1. */
 export function checkEpoch(epoch: number): void {
   if (!isNumberFrom(1, epoch)) refuse('epoch must be a whole number from 1', { epoch });
 }
 
-/** Nothing is to be written. */
+/** Whether the batch contains nothing to write. */
 export function isEmpty({ entries, blobs, erased = [], erasedAnswers = [], effects, facts = [] }: Batch): boolean {
   return effects === undefined && [entries, blobs, erased, erasedAnswers, facts].every(({ length }) => length === 0);
 }
 
-/** Throws `store_invalid_input` unless it can be the key of claims. */
+/** Throws `store_invalid_input` unless the value can be the key of claims. */
 export function checkClaimKey(key: Uint8Array): void {
   if (!(key instanceof Uint8Array) || key.length < 16 || key.length > 64)
     refuse('a key of claims has 16 to 64 bytes', {});
 }
 
-/** Throws `store_invalid_input` unless it is 64 lower-case hex digits. */
+/** Throws `store_invalid_input` unless the hash is 64 lower-case hex digits. */
 export function checkHash(hash: string, name: string): void {
   if (!isHash(hash)) refuse(`${name} must be ${HASH_DIGITS} lower-case hex digits`, { [name]: hash });
 }
@@ -400,13 +405,13 @@ export function checkOracleRow(row: OracleRow, within?: string): void {
   checkText(row.at, 'at');
 }
 
-/** Throws `store_invalid_input` unless answers can be listed so. */
+/** Throws `store_invalid_input` unless the arguments of a list of answers are valid. */
 export function checkWithin(within: string, page: { readonly after?: string; readonly limit: number }): void {
   checkHash(within, 'within');
   checkAnswerPage(page);
 }
 
-/** Throws `store_invalid_input` unless answers can be listed so. */
+/** Throws `store_invalid_input` unless the arguments of a page of answers are valid. */
 export function checkAnswerPage(page: { readonly after?: string; readonly limit: number }): void {
   if (!isObject(page)) refuse('a page is an object', {});
   checkPage({ limit: page.limit });
@@ -443,10 +448,10 @@ export function checkLogStep(step: LogStep): void {
   }
 }
 
-/** Most hashes of the log that are asked for at once. */
+/** The maximum number of log hashes in one call. */
 const NODES_MAX = 10_000;
 
-/** Throws `store_invalid_input` unless these can be asked for. */
+/** Throws `store_invalid_input` unless the arguments are valid. */
 export function checkNodes(level: number, from: number, count: number): void {
   checkCount(level, 'level');
   checkCount(from, 'from');
@@ -454,7 +459,7 @@ export function checkNodes(level: number, from: number, count: number): void {
     refuse(`count must be a whole number from 1 to ${NODES_MAX}`, { count });
 }
 
-/** Throws `store_invalid_input` unless it is a whole number from 0. */
+/** Throws `store_invalid_input` unless the count is a whole number from 0. */
 export function checkCount(count: number, name: string): void {
   if (!Number.isSafeInteger(count) || count < 0) refuse(`${name} must be a whole number from 0`, { [name]: count });
 }
@@ -463,7 +468,10 @@ function checkNodeHash(hash: Uint8Array): void {
   if (!(hash instanceof Uint8Array) || hash.length !== HASH_DIGITS / 2) refuse('a hash in the log has 32 bytes', {});
 }
 
-/** The prefix in lower case, because people type ids; throws `store_invalid_input` unless it is 8 to 64 hex digits. */
+/**
+ * Returns the prefix in lower case, because people type ids. Throws `store_invalid_input` unless
+ * the prefix is 8 to 64 hex digits.
+ */
 export function checkPrefix(prefix: string): string {
   if (typeof prefix !== 'string') refuse('a prefix is a text', {});
   const lower = prefix.toLowerCase();
@@ -471,7 +479,10 @@ export function checkPrefix(prefix: string): string {
   return lower;
 }
 
-/** Both with their defaults; throws `store_invalid_input` unless they are whole numbers from 0 and 1. */
+/**
+ * Returns both options with their defaults. Throws `store_invalid_input` unless `from` is a whole
+ * number from 0 and `limit` a whole number from 1.
+ */
 export function checkPage(options: { from?: number; limit?: number } = {}): { from: number; limit: number } {
   if (!isObject(options)) refuse('options are an object', {});
   const { from = 0, limit = ENTRIES_PAGE } = options;
@@ -480,7 +491,7 @@ export function checkPage(options: { from?: number; limit?: number } = {}): { fr
   return { from, limit };
 }
 
-/** Throws `store_invalid_input` unless these can be listed. */
+/** Throws `store_invalid_input` unless the page of effects is valid. */
 export function checkEffectPage(page: EffectPage): void {
   if (!isObject(page)) refuse('a page is an object', {});
   const { before, limit, trajectoryId } = page;
@@ -497,8 +508,9 @@ export function checkOpenPage(page: OpenEffectPage): void {
   if (trajectoryId !== undefined) checkText(trajectoryId, 'trajectory_id');
 }
 
-// A lone surrogate has no UTF-8 bytes, so a database would store another character in its place; and PostgreSQL has no
-// NUL in text, so that a ledger with one could not move there. Canonical text has neither.
+// A lone surrogate has no UTF-8 bytes, so a database would store another character instead.
+// PostgreSQL has no NUL in text, so a ledger with NUL could not move to PostgreSQL. Canonical text
+// has neither.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }

@@ -2,10 +2,10 @@ import type { FactReads } from '#ledger';
 import { checkBranchPartitionQuery, checkFactQuery, checkTextQuery, checkVectorQuery } from './input.ts';
 import type { Reads } from './native-port.ts';
 
-/** What facts are read with. */
+/** The reads of facts. */
 export type FactAnswers = Pick<Reads, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;
 
-/** The port of reads that see one moment. `asked`: makes StoreErrors of what goes wrong. */
+/** The port of reads that see one snapshot. `asked` converts failures to StoreErrors. */
 export function factReads(reads: FactAnswers, asked: <T>(step: () => T | Promise<T>) => Promise<T>): FactReads {
   return {
     facts: async (query) => {

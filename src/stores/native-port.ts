@@ -26,26 +26,26 @@ import type {
 } from '#ledger';
 import type { OracleRow } from '#oracle';
 
-/** What one kind of store does by itself; `CheckedStore` makes the ports of it. */
+/** The access to one kind of store. `CheckedStore` implements the ports with it. */
 export interface Access {
-  /** @throws {StoreError} where the store can't be read, and for what goes wrong in `step` */
+  /** @throws {StoreError} if the store cannot be read, and for failures of `step` */
   read<T>(step: (reads: Reads) => Answer<T>): Answer<T>;
-  /** @throws {StoreError} where nothing can be written */
+  /** @throws {StoreError} if the store cannot be written */
   writes(): Writes;
 }
 
-/** Shared, because a group answers hundreds of callers with it. */
+/** The shared result of successful commits, because one group answers hundreds of callers. */
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
-/** At once, where it takes no waiting. */
+/** Immediate if the store need not wait. */
 type Answer<T> = T | Promise<T>;
 
-/** A query in which nothing is left out that has a default. */
+/** A query whose defaults are filled in. */
 type Whole<Query> = Query & { readonly limit: number };
 
 type AnswerPage = { readonly after?: string; readonly limit: number };
 
-/** As the ports have them, of arguments that were checked. */
+/** The reads of the ports, for checked arguments. */
 export interface Reads {
   resolve(id: Hash): Answer<EntryRow | undefined>;
   entries(trajectoryId: string, from: number, limit: number): Answer<EntryRow[]>;
@@ -80,9 +80,9 @@ export interface Reads {
   textsToEmbed(embedder: string, space: string, limit: number): Answer<FactText[]>;
 }
 
-/** As the ports have them, of arguments that were checked. */
+/** The writes of the ports, for checked arguments. */
 export interface Writes {
-  /** Of a batch that is not empty. */
+  /** The batch is not empty. */
   commit(batch: Batch): Promise<CommitResult>;
   oraclePut(row: OracleRow, within: string | undefined): Promise<OracleRow>;
   integrate(step: LogStep): Promise<boolean>;
@@ -91,7 +91,7 @@ export interface Writes {
   holdEffects(signal: AbortSignal | undefined): Promise<Tenure>;
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
-  /** What comes in the pages is checked by `rebuild`. */
+  /** `rebuild` checks the contents of the pages. */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
   keepFacts(): Promise<boolean>;
 }

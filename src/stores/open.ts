@@ -9,7 +9,10 @@ import { requireCheckpoint } from './require-checkpoint.ts';
 import { openSqlite } from './sqlite/index.ts';
 import type { StoreOptions } from './store-options.ts';
 
-/** All ports over one place; `follow` where the database can tell what other processes commit (PostgreSQL). */
+/**
+ * All ports of one store. `follow` exists if the database reports commits of other processes
+ * (PostgreSQL).
+ */
 export type Store = LedgerStore &
   LogStore &
   OracleStore &
@@ -19,12 +22,17 @@ export type Store = LedgerStore &
   Partial<Followable>;
 
 /**
- * Opens the store that a URL names: `sqlite:./file.db` or `sqlite:/absolute/file.db` (all after the colon is the path, as
- * it stands), `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`; the package `pg` must be
- * installed), or `memory:`, which is new and empty each time.
+ * Opens the store at a URL.
  *
- * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`, `store_apart_from_checkpoint`,
- *   `store_bad_checkpoint`; otherwise as `openSqlite` and `openPostgres`; ArgumentError `bad_argument`
+ * - `sqlite:./file.db` or `sqlite:/absolute/file.db`: everything after the colon is the path,
+ *   unescaped.
+ * - `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`): requires the
+ *   package `pg`.
+ * - `memory:` is a new and empty store in each call.
+ *
+ * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`,
+ *   `store_apart_from_checkpoint`, `store_bad_checkpoint`; otherwise the errors of `openSqlite` and
+ *   `openPostgres`; ArgumentError `bad_argument`
  */
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
   requireForm(form.text, url, 'url');
@@ -42,7 +50,7 @@ export async function openStore(url: string, given: StoreOptions = {}): Promise<
 }
 
 /**
- * Where the last checkpoint of that store is kept by default; undefined for one that is in no file.
+ * The default file of the store's last checkpoint. Undefined if the store is not a file.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -63,7 +71,7 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
     return openPostgres({ ...those(options, OF_POSTGRES), url });
   }
   if (scheme === 'memory:' && path === '') return new MemoryStore();
-  // Only the scheme: the rest of a URL may hold a password.
+  // Only the scheme: the rest of a URL can contain a password.
   throw new StoreError(
     'store_unknown',
     `No store goes by a URL like this one (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}); write sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory: for a store that is not kept.`,
@@ -71,7 +79,7 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
   );
 }
 
-/** Of the options, those of one store. */
+/** The options of one store, out of all options. */
 function those<Own extends object>(
   options: StoreOptions,
   own: Own,

@@ -3,14 +3,14 @@ import type { PostgresOptions } from './postgres/options.ts';
 import type { SqliteOptions } from './sqlite/options.ts';
 import type { StoreOptions } from './store-options.ts';
 
-// What options there are; what they may be is judged where they are used.
+// The names of the options. The code that uses an option checks its value.
 
 const OF_BOTH = { mode: form.any, durability: form.any, lockTimeoutMs: form.any };
 
-/** Of `openStore`, those that are for a SQLite store. */
+/** The options of `openStore` for a SQLite store. */
 export const OF_SQLITE = { ...OF_BOTH, vectors: form.any };
 
-/** Of `openStore`, those that are for a PostgreSQL store. */
+/** The options of `openStore` for a PostgreSQL store. */
 export const OF_POSTGRES = {
   ...OF_BOTH,
   statementTimeoutMs: form.any,

@@ -4,8 +4,8 @@ import { openStore } from './open.ts';
 import { type AheadTask, type CheckedPage, FAR } from './parallel-reader.ts';
 
 /**
- * Entries between the reader and the furthest page that is checked, at most twice as many: checked pages wait in the
- * reader's memory.
+ * The number of entries between the reader and the furthest checked page, at most doubled. Checked
+ * pages wait in the reader's memory.
  */
 const WINDOW = 20_000;
 
@@ -21,7 +21,7 @@ const store = await openStore(url, { mode: 'readonly', checkpoint: false });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;
-    // Towards the reader, who comes from the front; where the two meet the next window begins.
+    // Reads towards the reader, which comes from the front. The next window starts where they meet.
     for (const page of pages.reverse()) {
       if (page.position < Atomics.load(reached, 0)) break;
       const { trajectoryId, from, limit } = page;
@@ -35,8 +35,8 @@ try {
 }
 
 /**
- * Pages in order, a window at a time, and no more of them at once: how many entries a trajectory is said to have may be
- * anything in a store that was changed by hand.
+ * Yields pages in order, one window at a time. Only one window of pages exists at once, because a
+ * manually changed store can claim any number of entries.
  */
 function* windowsOf(all: readonly RowRange[]): Generator<readonly [start: number, pages: Page[]]> {
   let start = 0;
@@ -55,7 +55,7 @@ function* windowsOf(all: readonly RowRange[]): Generator<readonly [start: number
   if (pages.length > 0) yield [start, pages];
 }
 
-/** False when the reader is at its end. */
+/** False if the reader has ended. */
 function isAwaited(start: number): boolean {
   for (;;) {
     const at = Atomics.load(reached, 0);
@@ -65,7 +65,7 @@ function isAwaited(start: number): boolean {
   }
 }
 
-/** The rows that are sound by themselves; the reader finds the others again. */
+/** The rows that are valid on their own. The reader reports the invalid rows itself. */
 function sound(rows: readonly EntryRow[]): Entry[] {
   return rows.flatMap((row) => {
     try {

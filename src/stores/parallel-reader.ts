@@ -3,17 +3,17 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { form, requireForm } from '#base';
 import { type Ahead, PAGE, pageAt, type RowRange, type Run } from '#ledger';
 
-/** What the worker is given. */
+/** The input of the worker. */
 export interface AheadTask {
-  /** Of the store, which it opens for reading only. */
+  /** The URL of the store, which the worker opens as read-only. */
   readonly url: string;
   readonly ranges: readonly RowRange[];
-  /** One number: how far the reader is. */
+  /** One number: the position of the reader. */
   readonly reached: Int32Array;
   readonly port: MessagePort;
 }
 
-/** What it answers with, page by page. */
+/** The worker's answer for one page. */
 export interface CheckedPage {
   readonly trajectoryId: string;
   readonly from: number;
@@ -23,7 +23,8 @@ export interface CheckedPage {
 const RANGE = form.members({ trajectory_id: form.text, entries: form.whole, position: form.whole });
 
 /**
- * Checks a store from another thread (`ahead-worker.ts`) while it is read from the front in this one.
+ * Checks a store in a worker thread (`parallel-reader-worker.ts`) while this thread reads the store
+ * from the front.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -48,7 +49,8 @@ class AheadThread implements Ahead {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    // A thread that fails hands nothing over, and the reader checks all by itself: it also finds out why, if it matters.
+    // A failed worker sends no pages. The reader then checks every row itself and reports a cause
+    // that matters.
     this.#ended = once(worker, 'exit').catch(() => undefined);
   }
 
@@ -58,7 +60,7 @@ class AheadThread implements Ahead {
     const runs = this.#pages.get(place);
     while (runs !== undefined && runs.length > 0 && runs[0]!.seq < seq) runs.shift();
     const next = runs?.[0];
-    // What was handed over is not kept: a whole ledger would not fit.
+    // Delivered runs are removed, because a whole ledger would not fit in memory.
     if (next?.seq === seq) runs!.shift();
     if (runs?.length === 0) this.#pages.delete(place);
     if (next === undefined) return pageAt(seq);
@@ -84,10 +86,13 @@ class AheadThread implements Ahead {
   }
 }
 
-/** For what the thread throws away; left to itself it takes several times as much and is no faster. */
+/**
+ * The size of the worker's young generation in MB. The default takes several times this memory and
+ * is no faster.
+ */
 const YOUNG_MB = 24;
 
-/** Further than any entry: the reader has come to its end. */
+/** A position beyond every entry: the reader has ended. */
 export const FAR: number = 2 ** 31 - 1;
 
 function pageKey(trajectoryId: string, from: number): string {
@@ -98,7 +103,7 @@ function pageStart(seq: number): number {
   return seq === 0 ? 0 : seq - ((seq - 1) % PAGE);
 }
 
-/** The worker beside this file: a source in the repository, JavaScript in the package. */
+/** The worker next to this file: TypeScript in the repository, JavaScript in the package. */
 function workerFile(): URL {
   return new URL(`./parallel-reader-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

@@ -1,20 +1,27 @@
 import type { FactWrite } from '#ledger';
 import { checkFactWrites, checkPages } from './input.ts';
 
-/** Rows of one transaction, but for a change that has more. */
+/** The maximum number of rows in one transaction, except for a single larger change. */
 const ROWS_MAX = 1_000;
 
-/** What a store does to make its facts anew, each in a transaction of its own. All but the first throw where another has begun. */
+/**
+ * The steps that rebuild the facts of a store, each in its own transaction. Every step except
+ * `begin` throws if another rebuild has started.
+ */
 export interface RebuildSteps<Run> {
-  /** Facts are incomplete from then on. What it answers names this rebuilding. */
+  /** Marks the facts as incomplete. Returns the identity of this rebuild. */
   begin(): Promise<Run>;
-  /** Deletes some facts; false where there was nothing left. */
+  /** Deletes some facts. Returns false if no facts were left. */
   deleteSome(run: Run): Promise<boolean>;
   takeIn(writes: readonly FactWrite[], run: Run): Promise<void>;
   end(run: Run): Promise<void>;
 }
 
-/** As `FactStore.rebuildFacts`: small transactions, between which others write what is no fact. @throws what steps and pages throw */
+/**
+ * Same as `FactStore.rebuildFacts`. Other writers can write non-fact rows between the small
+ * transactions.
+ * @throws the errors of the steps and of the pages
+ */
 export async function rebuild<Run>(
   pages: AsyncIterable<readonly FactWrite[]>,
   steps: RebuildSteps<Run>,

@@ -5,11 +5,14 @@ import { type Checkpoint, parseCheckpoint, parseNote } from '#merkle';
 import { StoreError } from './errors.ts';
 
 /**
- * Refuses a store that is behind the checkpoint in a file, or apart from it: its end was cut off, or an older copy was put
- * in its place, which its own chains can't show. No file is no checkpoint. The signature is not looked at: whoever can write
- * the file can as well remove it; `fsck` and `audit` look.
+ * Rejects a store that is behind the checkpoint in a file, or apart from it. Such a store lost its
+ * end or was replaced by an older copy, which its own chains cannot show.
  *
- * @throws StoreError `store_behind_checkpoint`, `store_apart_from_checkpoint`, `store_bad_checkpoint`
+ * A missing file means no checkpoint. The function does not verify the signature, because an
+ * attacker who can write the file can also remove it. `fsck` and `audit` verify the signature.
+ *
+ * @throws StoreError `store_behind_checkpoint`, `store_apart_from_checkpoint`,
+ *   `store_bad_checkpoint`
  */
 export async function requireCheckpoint(store: LogStore, file: string): Promise<void> {
   const checkpoint = await readCheckpoint(file);

@@ -1,8 +1,9 @@
 import { StoreError } from './errors.ts';
 
-/** The vector of the same direction and the length one. */
+/** The vector of length one with the same direction. */
 export function unit(vector: Float32Array): Float32Array {
-  // By the greatest first: squares of very large or very small numbers are none that can be kept.
+  // Divides by the greatest number first, because squares of very large or small numbers overflow
+  // or underflow.
   const greatest = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
   let sum = 0;
   for (const number of vector) sum += (number / greatest) ** 2;
@@ -10,14 +11,17 @@ export function unit(vector: Float32Array): Float32Array {
   return vector.map((number) => number / greatest / length);
 }
 
-/** Of two of the same dimensions; of those of length one it is the cosine. */
+/**
+ * The dot product of two vectors of the same dimensions. For vectors of length one it is the
+ * cosine.
+ */
 export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let at = 0; at < a.length; at += 1) sum += a[at]! * b[at]!;
   return sum;
 }
 
-/** What a vector throws that can't be compared with those that the embedder has. */
+/** The error for a vector whose dimensions differ from the embedder's stored vectors. */
 export function otherDimensions(embedder: string, known: number, given: number): StoreError {
   return new StoreError(
     'store_invalid_input',
