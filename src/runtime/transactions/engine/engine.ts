@@ -24,61 +24,76 @@ import { keptClaims, touchedBy } from '../settle/quarantine.ts';
 import { checkLeft, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
 import { RecoveryFailures } from './recovery-failures.ts';
 
-/** An effect that waits for a person. */
+/** An effect that needs a human decision. */
 export interface LeftEffect {
   readonly epoch: number;
   readonly trajectoryId: string;
-  /** Its place in the transaction. */
+  /** The effect's index in its transaction. */
   readonly n: number;
   readonly tool: string;
   readonly key: Hash;
   readonly phase: string;
-  /** Why it waits, as a word that its tool has for it (`NoAnswer`), where it has one. */
+  /** The tool's code for the reason (`NoAnswer`). Undefined if the tool gave no code. */
   readonly why?: string;
-  /** What its last call threw, where this process has made that: its text may say anything, so it stands in no log. */
+  /**
+   * The error of the last call, if this process made the call. Its message can contain any data, so
+   * no log stores the error.
+   */
   readonly error?: unknown;
-  /** What it touches, or, where that was erased, all that its transaction may have: nobody acts there before it is resolved. */
+  /**
+   * The scopes of the effect, or all scopes of the transaction if the effect's scopes were erased.
+   * They stay blocked until the effect is resolved.
+   */
   readonly claims: readonly Claim[];
 }
 
-/** A transaction that has its epoch. */
+/** A transaction with its epoch. */
 export interface Begun {
   readonly run: Run;
   readonly work: Work;
 }
 
-/** The right to work on effects, and who may act where. */
+/** The lease or membership of this process, with the coordination of scope claims. */
 export interface Place {
   readonly coordination: Coordination;
   release(): Promise<void>;
 }
 
-/** Milliseconds after which what the store could not do is tried again. */
+/** Milliseconds before a failed store operation is retried. */
 export const AGAIN_MS = 1_000;
-/** As long has to be still what another process has left: if that one tries again by itself, it does so sooner. */
+/**
+ * Milliseconds that an abandoned transaction must stay unchanged before this process adopts it. A
+ * process that retries its own transaction does so sooner.
+ */
 const STILL_MS = 3 * AGAIN_MS;
 
-/** Transactions of which is in memory what the log has of them, while nothing is done about them but to find out that they wait. */
+/**
+ * Maximum number of transactions that are read from the log at the same time to find their next
+ * step.
+ */
 const LOOKED_AT = 100;
 
-/** What is at work under one tenure or membership. */
+/** The transactions that run under one lease or membership. */
 export class Held {
   readonly ports: RunPorts;
   readonly names: Names;
   readonly #place: Place;
-  /** Decisions that are being carried out, by the epoch of their transaction. */
+  /** Decisions in progress, by the epoch of their transaction. */
   readonly #resolving = new Map<number, Promise<void>>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #looks = new Doorway(LOOKED_AT);
-  /** Of what could not be gone on with, for the store. */
+  /** Timers of transactions that wait for a retry after a store error. */
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Of what others have left, by epoch. */
+  /** Timers of transactions that other processes abandoned, by epoch. */
   readonly #offers = new Map<number, NodeJS.Timeout>();
-  /** What something lacked here, by its epoch: how far its log was then. Before that goes on, nothing has changed. */
+  /**
+   * The log length of each transaction that lacked something in this process, by epoch. At the same
+   * length a retry would lack it again.
+   */
   readonly #lacking = new Map<number, number>();
   readonly #failures: RecoveryFailures;
   #isClosing = false;
-  /** Why nothing is taken up or decided any more, once it is closed. */
+  /** The error for calls after close. */
   #closed: Error | undefined;
 
   constructor(
@@ -101,17 +116,17 @@ export class Held {
     return this.ports.coordination;
   }
 
-  /** Whether what was left is for another process by now. */
+  /** Whether unresolved transactions now belong to the next process. */
   get #isLeaving(): boolean {
     return this.ports.leaving.aborted;
   }
 
-  /** Whether others may go on with what is at work here. */
+  /** Whether the lease is lost, so that another process may resume these transactions. */
   get isLost(): boolean {
     return this.coordination.lost.aborted;
   }
 
-  /** `isNamed`: whether its name is the caller's own, so that it may come again. */
+  /** `isNamed`: whether the caller chose the name, so that the name can be used again. */
   begin(
     trajectoryId: string,
     claims: readonly Claim[],
@@ -126,7 +141,7 @@ export class Held {
     return work instanceof Promise ? work.then(begun) : begun(work);
   }
 
-  /** Claims more. @throws EffectError `resource_in_doubt`, `tenure_lost` */
+  /** Claims more scopes. @throws EffectError `resource_in_doubt`, `tenure_lost` */
   async expand(run: Run, work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
     this.checkDoubts(claims);
     const stale = await this.coordination.expand(work, claims);
@@ -134,7 +149,7 @@ export class Held {
     return stale;
   }
 
-  /** @throws EffectError `resource_in_doubt` where something waits for a person */
+  /** @throws EffectError `resource_in_doubt` if an unresolved effect blocks one of the scopes */
   checkDoubts(claims: readonly Claim[]): void {
     for (const claim of claims) {
       const epoch = this.coordination.doubtAt(claim);
@@ -150,9 +165,10 @@ export class Held {
   }
 
   /**
-   * Settles when the work may act by these claims, by default by all that it has; from then on it is taken for acting there. Undefined
-   * where it need not wait.
-   * @throws EffectError `resource_in_doubt` where who was older has left something for a person; the signal's reason
+   * Resolves when the claims are granted; by default, all claims of the work. From then on the work
+   * counts as active on these scopes. Returns undefined if the claims are granted immediately.
+   * @throws EffectError `resource_in_doubt` if an older transaction left an unresolved effect; the
+   * signal's reason
    */
   enter(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> | undefined {
     const clear = this.coordination.enter(work, claims, signal);
@@ -162,8 +178,9 @@ export class Held {
   }
 
   /**
-   * Does what is left to do about a transaction that has no body any more; with a `cause`, undoes it. What it claimed is free when
-   * this returns, but for what is quarantined because a person has to look. `later`: it is gone on with by itself.
+   * Advances a transaction whose body has returned; with a `cause`, aborts it. Releases the
+   * transaction's claims before it returns, except quarantined ones. `later`: the engine retries it
+   * automatically.
    */
   finish(run: Run, cause?: string): Promise<Moved> {
     const finished = this.#finish(run, cause);
@@ -178,22 +195,23 @@ export class Held {
       if (cause !== undefined) await run.abort(cause);
       const moved = await run.move(false);
       if (moved !== 'ended') {
-        // Whoever has it next reads it back: what is not in the log would be done once more, or be in doubt.
+        // The next owner reads the log back. An unlogged call would run again or be in doubt.
         await run.settled();
         run.check();
         kept = await keptClaims(run, this.ports.blob);
       }
-      // While it is had here: what a person has decided on by then, in whichever process, would be put up once more.
+      // Runs while this process owns the transaction. Later, an effect that another process has
+      // resolved could be recorded as unresolved again.
       if (moved === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
       end = moved;
       this.#noteLack(run, moved);
-      // Who begins anew asks the log what became of this.
+      // A new attempt reads the outcome of this one from the log.
       if (run.state.phase === 'aborted') await run.settled();
     } finally {
       const settled = run.settled();
       if (settled !== undefined) this.#track(settled);
       if (end === 'ended') this.coordination.end(run.epoch, run.ended);
-      // Also where the log could not be written: nobody knows what stands there until it can.
+      // Also applies if the log write failed: the log's content is unknown until it can be written.
       else await this.#leave(run.epoch, end === 'later' || end === undefined, kept);
     }
     return end;
@@ -204,9 +222,10 @@ export class Held {
     else this.#lacking.delete(epoch);
   }
 
-  /** Nobody acts where it keeps claims. `again`: it is gone on with again after a while. */
+  /** The kept claims stay blocked. `again`: the engine retries the transaction after a while. */
   async #leave(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
-    // It goes to whoever is next with all else that is at work here: were it left, others would hear that a person is to look at it first.
+    // The next owner of the lease resumes this transaction with all others. Without this check,
+    // other processes would see an unresolved effect first.
     if (again && this.#isLeaving) return;
     if (again && !this.#isClosing) {
       const timer = setTimeout(() => void this.#again(epoch, timer), AGAIN_MS).unref();
@@ -221,7 +240,10 @@ export class Held {
     if (isMine) this.#goOn(epoch);
   }
 
-  /** Another process has left it, perhaps for want of what there is here. */
+  /**
+   * Another process abandoned the transaction, perhaps because it lacks a tool that this process
+   * has.
+   */
   #offered(epoch: number): void {
     clearTimeout(this.#offers.get(epoch));
     if (this.#isClosing || this.#isLeaving) return;
@@ -232,7 +254,7 @@ export class Held {
     this.#offers.set(epoch, timer);
   }
 
-  /** Where that fails it is left as it was, and told. */
+  /** On an error, the transaction stays unresolved and the error is reported. */
   #lookAtLeft(epoch: number): Promise<void> {
     const looked = this.#looks
       .through(() => this.#tryLeft(epoch))
@@ -241,7 +263,10 @@ export class Held {
     return looked;
   }
 
-  /** Goes on with what was left without a person to wait for, unless it was tried here already, and nothing has happened since. */
+  /**
+   * Resumes an abandoned transaction that needs no human decision. Skips it if nothing changed
+   * since the last attempt in this process.
+   */
   async #tryLeft(epoch: number): Promise<void> {
     const { coordination } = this;
     if (this.#isLeaving || !coordination.isLeft(epoch)) return;
@@ -252,13 +277,13 @@ export class Held {
     if (await coordination.own(epoch)) this.#goOn(epoch);
   }
 
-  /** A transaction of which nothing is in the log. */
+  /** Ends a transaction without entries in the log. */
   drop({ epoch }: Work): void {
     this.ports.reserved.drop(epoch);
     this.coordination.end(epoch, Promise.resolve());
   }
 
-  /** Effects that wait for a person, whoever had them. */
+  /** The effects that need a human decision, of all processes. */
   async left(): Promise<LeftEffect[]> {
     const all = this.coordination.left().map((epoch) =>
       this.#looks.through(async () => {
@@ -270,14 +295,15 @@ export class Held {
   }
 
   /**
-   * Takes down what a person decided, and goes on with the transaction. What it kept is free as far as nothing of it is left there.
-   * Those about one transaction are one after the other.
+   * Records an operator's decision and resumes the transaction. Releases the kept claims that no
+   * unresolved effect needs any more. Decisions on one transaction run in order.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`, `already_resolved`, `tenure_lost`; why it was closed, or
-   * what was left is gone on with no further, with nothing taken down
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`,
+   * `already_resolved`, `tenure_lost`; the close error, or the reason why recovery stopped, with
+   * nothing recorded
    */
   async resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
-    // Nobody would wait for it.
+    // No caller would wait for the result.
     if (this.#closed !== undefined) throw this.#closed;
     const { epoch } = resolution;
     const made = (this.#resolving.get(epoch) ?? Promise.resolve()).then(() => this.#resolve(resolution));
@@ -298,17 +324,18 @@ export class Held {
     const { coordination } = this;
     this.ports.leaving.throwIfAborted();
     checkLeft(resolution, await this.#known(epoch), coordination.isLeft(epoch));
-    // Another process may have been faster, and is at it then.
+    // Another process may have adopted the transaction first, and is advancing it.
     if (!(await coordination.own(epoch))) checkLeft(resolution, await this.#known(epoch), false);
     let end: Moved = 'person';
     let run: Run | undefined;
     let kept: readonly Claim[] | undefined;
     try {
-      // Read back, and not what is in memory: that may be ahead of a log that could not be written.
+      // Reads from the log, because memory can be ahead of a log that could not be written.
       const known = await this.#known(epoch);
       checkLeft(resolution, known, true);
       run = Run.of(this.ports, known as KnownTransaction);
-      // Where the log can't be written from here on, the decision may stand in it, and nobody asks for the rest of it again.
+      // If a log write fails from here on, the decision may already be in the log. The engine must
+      // then retry the remaining steps.
       end = 'later';
       end = await this.#carryOut(run, resolution);
       this.#noteLack(run, end);
@@ -335,7 +362,7 @@ export class Held {
     const end = await run.move(false);
     await run.settled();
     if (end !== 'ended') run.check();
-    // Who decides and looks again sees where it led.
+    // The operator sees the result in the next read.
     await this.ports.settling.flush();
     return end;
   }
@@ -345,27 +372,28 @@ export class Held {
     return logged && readTransaction(logged);
   }
 
-  /** What the log has of a transaction; undefined where it has nothing. */
+  /** The logged state of a transaction. Undefined if the log has no entry of it. */
   async stateAt(epoch: number): Promise<TransactionState | undefined> {
     return (await this.#known(epoch))?.state;
   }
 
-  /** Where the log has the transaction of an effect; undefined where no key leads there. */
+  /** The logged state of the transaction of an effect. Undefined if no effect has this key. */
   async stateOf(key: Hash): Promise<TransactionState | undefined> {
     const used = await this.ports.store.effectKey(key);
     return used && this.stateAt(used.epoch);
   }
 
-  /** When the ledger was told all that can be told now. */
+  /** Resolves when everything that can be settled now is in the ledger. */
   told(): Promise<void> {
     return this.ports.settling.flush();
   }
 
   /**
-   * When everything that was left was seen to, as far as this process can: also what others have left that still work. `only`: of those
-   * that wait, who may be many, that one alone.
+   * Resolves when all abandoned transactions have advanced as far as this process can take them.
+   * Includes those of processes that still run. `only`: the epoch of the one transaction to
+   * recover.
    *
-   * @throws why it was closed, or is gone on with no further
+   * @throws the close error, or the reason why recovery stopped
    */
   async recovered(only?: number): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
@@ -375,13 +403,16 @@ export class Held {
     this.ports.leaving.throwIfAborted();
   }
 
-  /** When all that can be done now about what was left is done, and the ledger was told. */
+  /**
+   * Resolves when abandoned transactions have advanced as far as possible and the ledger is
+   * settled.
+   */
   async seenTo(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     await this.told();
   }
 
-  /** `why`: told to who would decide something, or take it up, from now on. */
+  /** `why`: the error for later decisions and recoveries. */
   async close(why: Error): Promise<void> {
     this.#closed = why;
     this.#stopWaiting();
@@ -391,7 +422,11 @@ export class Held {
     await this.#place.release();
   }
 
-  /** Ends the tenure, whatever is under way: nothing more is written under it, and no tool is called, as somebody else may be at it then. `why`: told to who is at work. */
+  /**
+   * Ends the lease, even with calls in flight. Nothing more is written under the lease and no tool
+   * is called, because another process may own the transactions. `why`: the error for the active
+   * transactions.
+   */
   release(why: unknown): Promise<void> {
     this.#stopWaiting();
     this.ports.settling.end();
@@ -404,26 +439,30 @@ export class Held {
     for (const timer of [...this.#timers, ...this.#offers.values()]) clearTimeout(timer);
   }
 
-  /** Where that fails it is quarantined, and told. */
+  /** On an error, the transaction is quarantined and the error is reported. */
   #goOn(epoch: number): void {
     const taken = this.#looks.through((leave) => this.#takeUp(epoch, leave));
     this.#track(taken.catch((error: unknown) => this.#notGoneOn(epoch, error)));
   }
 
-  /** Where others may have it by now, or nothing is to be gone on with any more, nothing has failed. */
+  /** If another process may own the transaction, or recovery has stopped, this is not a failure. */
   #notGoneOn(epoch: number, error: unknown): void {
     if (this.isLost || this.#isClosing || (error instanceof EffectError && error.code === 'tenure_lost')) return;
     this.#failures.tell(epoch, error);
   }
 
-  /** Goes on with what has no body any more. `isLookedAt`: to be called where something is to be done about it, which may take its time. */
+  /**
+   * Advances a transaction without a body. Call `isLookedAt` when the log has been read and a step,
+   * which can take long, is about to run.
+   */
   async #takeUp(epoch: number, isLookedAt: () => void): Promise<void> {
     if (this.#isLeaving) return this.#leave(epoch, true);
     const known = await this.#known(epoch).catch(async (error: unknown) => {
       await this.#leave(epoch, true);
       throw error;
     });
-    // Of what has nothing in the log, nothing was done; and of what has ended the ledger has yet to be told, or nothing.
+    // A transaction without log entries had no effects. An ended one may still have to be settled
+    // in the ledger.
     if (known === undefined || (hasEnded(known) && !(await this.#isOpen(epoch)))) {
       this.ports.reserved.drop(epoch);
       this.coordination.end(epoch, Promise.resolve());
@@ -440,7 +479,7 @@ export class Held {
     return next?.epoch === epoch;
   }
 
-  /** Is waited for before the tenure ends, whatever comes of it. */
+  /** The lease ends after this promise has settled, with any result. */
   #track(done: Promise<unknown>): void {
     const over = (): void => void this.#underWay.delete(tracked);
     const tracked: Promise<void> = done.then(over, over);
@@ -448,7 +487,7 @@ export class Held {
   }
 }
 
-/** What is next about what is found in the log, where nobody else knows more of it. */
+/** The next step of a logged transaction that no process is running. */
 export function nextInLog(
   { state, effects }: Pick<KnownTransaction, 'state' | 'effects'>,
   { tools, tries }: Pick<RunPorts, 'tools' | 'tries'>,
@@ -457,7 +496,7 @@ export function nextInLog(
   return nextStep(state, { ...LEFT, tries, ...(together && { together }) });
 }
 
-/** What a process knows of what it finds in the log. */
+/** The knowledge that a process has of a transaction from the log alone. */
 const LEFT = Object.freeze({ hasBody: false, isUnderWay: () => false });
 
 function hasEnded({ state }: KnownTransaction): boolean {

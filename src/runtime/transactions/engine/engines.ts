@@ -28,8 +28,9 @@ import { Settling } from '../settle/settle.ts';
 import { AGAIN_MS, Held, nextInLog, type Place } from './engine.ts';
 
 /**
- * How long an opening waits for the effects, to go on with what was left: who has them for good goes on with it itself, and who has them for
- * a moment is gone before. Not shorter, as that is time on the wall: on a machine that stands still meanwhile nobody would go on with it.
+ * Maximum wait for the effects on open, to resume abandoned transactions. A permanent holder
+ * resumes them itself, and a short-lived holder ends sooner. The limit is wall-clock time: with a
+ * shorter one, a stalled machine would resume nothing.
  */
 const LEFT_MS = 10_000;
 
@@ -46,21 +47,26 @@ export interface EffectsOptions {
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly onRecoveryFailed?: ((error: RuntimeError) => void) | undefined;
-  /** Where the ledger of a trajectory is written. */
+  /** The ledger writer of a trajectory. */
   readonly bookOf: (trajectoryId: string) => Book;
-  /** Proposes there what is to be committed where effects have failed; undefined where that can't be had in this process. */
+  /**
+   * Proposes the action to commit after effects have failed. Undefined if this process cannot
+   * propose it.
+   */
   readonly answer: (failure: Failure) => Promise<FailureAnswer | undefined>;
 }
 
 /**
- * `derived`: work that conflicts acts in the order of its epochs (decisions §5.1). `none`: it acts as it comes, which loses updates:
- * only for experiments that show what the frontier is worth.
+ * `derived`: conflicting transactions act in the order of their epochs
+ * (docs/decisions/015-effect-order.md). `none`: they act as they arrive, which loses updates. Use
+ * `none` only for experiments that measure the frontier.
  */
 export type Frontier = 'derived' | 'none';
 
 /**
- * What this process has at work with tools, in all trajectories of a store: it takes over what others left, and works beside others
- * where the store can be shared, or else has it to itself.
+ * The tool transactions of this process, on all trajectories of a store. It adopts abandoned
+ * transactions. It shares the effect log with other processes if the store supports that, and
+ * otherwise holds it exclusively.
  */
 export class Effects {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -68,22 +74,25 @@ export class Effects {
   readonly #options: EffectsOptions;
   readonly #names: Names;
   #place: SharedWait<Held> | undefined;
-  /** The place as somebody has asked for it, and not only what was left. */
+  /** The lease or membership that a caller requested, and not only recovery. */
   #asked: SharedWait<Held> | undefined;
-  /** Trajectories that were opened, of which nobody has looked yet whether something was left. */
+  /** Opened trajectories that are not yet searched for abandoned transactions. */
   readonly #opened = new Set<string>();
-  /** Looking for what was left, and going on with it, while that is under way. */
+  /** The search for abandoned transactions and their recovery, while it is in progress. */
   #takingUp: Promise<void> | undefined;
   #reserved: Reserved = new Reserved();
   readonly #thrown = new Thrown();
-  /** Transactions that begin here and are not over, and when each is. */
+  /** Transactions that started here and have not ended, each with the promise of its end. */
   readonly #attended = new Map<TimeLimit, Promise<void>>();
-  /** Aborted when what earlier processes have left is gone on with no further here. */
+  /** Aborted when this process stops the recovery of abandoned transactions. */
   readonly #leaving = new AbortController();
   #isClosed = false;
   #closing: Promise<void> | undefined;
 
-  /** @throws EffectError `invalid_tool` for two of one name, or that don't go together, `bad_resolver`; CopyError `other_copy` */
+  /**
+   * @throws EffectError `invalid_tool` for two tools of one name or two incompatible tools,
+   * `bad_resolver`; CopyError `other_copy`
+   */
   constructor(options: EffectsOptions) {
     this.#options = options;
     this.#names = new Names(options.resolvers, options.callMs);
@@ -100,21 +109,24 @@ export class Effects {
     this.tools = tools;
   }
 
-  /** Milliseconds that a body may be silent, where its transaction does not say otherwise. */
+  /** Milliseconds that a body may be idle, if its transaction sets no `idleMs`. */
   get idleMs(): number {
     return idleOf(this.#options.holdMs);
   }
 
-  /** What of budgets is kept for undoing what is at work here, since that was begun or taken over. */
+  /**
+   * The budget reserved to compensate the effects of active transactions, since each was started or
+   * adopted.
+   */
   get reserved(): Reserved {
     return this.#reserved;
   }
 
   /**
-   * Takes the tenure or joins the others, and takes over what is left. Whoever asks while that waits for others waits with it, as long
-   * as its own signal lets it.
+   * Acquires the lease or joins the group, and adopts abandoned transactions. Later callers share a
+   * wait in progress, as long as their own signals allow.
    *
-   * @throws the signal's reason; RuntimeError `closed`; what the store throws
+   * @throws the signal's reason; RuntimeError `closed`; StoreError from the store
    */
   held(signal?: AbortSignal): Promise<Held> | Held {
     const held = this.#place?.made;
@@ -123,11 +135,11 @@ export class Effects {
     return held;
   }
 
-  /** `isForLeft`: nobody has asked for it but what was left. */
+  /** `isForLeft`: only recovery has requested the lease. */
   async #hold(signal: AbortSignal | undefined, isForLeft = false): Promise<Held> {
     for (;;) {
       while (this.#place?.isGivenUp) await this.#place.settled();
-      // Or else it would be kept for good.
+      // Without this check, the lease would never be released.
       if (this.#isClosed) return inATurn(closed());
       if (!this.#hasPlace) this.#place = new SharedWait((over) => this.#begin(over));
       const place = this.#place!;
@@ -138,15 +150,15 @@ export class Effects {
     }
   }
 
-  /** Whether it is here, or is waited for. */
+  /** Whether the lease or membership is held or requested. */
   get #hasPlace(): boolean {
     return this.#place !== undefined && !this.#place.hasFailed && !this.#place.isGivenUp;
   }
 
   /**
-   * Begins to go on with what was left at work in a trajectory, where this process has the tools for that and is not at work anyway.
-   * Nobody waits for any of that but who closes. Where another one has the effects to itself, all that was left is with that one. Never
-   * fails: what is in the way of it is in the way of the next transaction, which says so.
+   * Starts to resume abandoned transactions of a trajectory, if this process has their tools and is
+   * otherwise idle. Only `close` waits for it. In exclusive mode, the holder resumes all abandoned
+   * transactions. Never fails: an obstacle also fails the next transaction, which reports it.
    */
   takeUpLeft(trajectoryId: string): void {
     if (this.#hasPlace || this.#isClosed || this.tools.size === 0) return;
@@ -154,10 +166,13 @@ export class Effects {
     this.#takingUp ??= this.#takeUpOpened();
   }
 
-  /** One after the other, as what was left after the log was read is seen only when it is read again. */
+  /**
+   * Runs one search after another. A search does not see transactions abandoned after it has read
+   * the log.
+   */
   async #takeUpOpened(): Promise<void> {
     while (this.#opened.size > 0) {
-      // What is opened at the same time is looked for together.
+      // Trajectories that are opened at the same time share one search.
       await nextTurn();
       const opened = new Set(this.#opened);
       this.#opened.clear();
@@ -175,47 +190,54 @@ export class Effects {
     return false;
   }
 
-  /** Who has the store to itself for that alone holds others up no longer than it takes. A member holds nobody up, and stays one. */
+  /**
+   * An exclusive holder releases the store as soon as recovery ends. A group member blocks no other
+   * process and stays a member.
+   */
   async #seeToLeft(): Promise<void> {
     const held = await this.#hold(AbortSignal.timeout(LEFT_MS), true);
     if (isShared(this.#options.store)) return;
     await held.seenTo();
     if (this.#place?.made !== held || this.#asked === this.#place) return;
     this.#place = undefined;
-    // Nothing is at work here any more: what is left is whoever's has the place next.
+    // No transaction is active here any more. Unresolved ones belong to the next lease holder.
     this.#reserved = new Reserved();
     await held.close(closed());
   }
 
-  /** Without a person, and with the tools that are here. */
+  /**
+   * Whether the transaction can advance with the tools of this process and without a human
+   * decision.
+   */
   #canGoOn(known: KnownTransaction): boolean {
     const next = nextInLog(known, { tools: this.tools, tries: this.#options.tries });
     return next.do !== 'wait' && known.effects.every(({ tool }) => this.tools.has(tool));
   }
 
   /**
-   * What is in memory is worth nothing: whoever is next takes the tenure again, and goes on from what the log says. `why`: what is found out,
-   * for those who are at work under it.
+   * Discards the state in memory. The next caller acquires the lease again and resumes from the
+   * log. `why`: the error for the transactions that are active under the old lease.
    */
   async beginAnew(held: Held, why: unknown): Promise<void> {
-    // Of several who find out at once, one begins anew; by now it may be another one that is held.
+    // If several callers notice it together, one of them restarts. By now a new lease may be held.
     if (this.#place?.made !== held) return;
     this.#place = undefined;
     await held.release(why);
   }
 
-  /** When the ledger was told all that can be told now of what has ended. */
+  /** Resolves when everything that can be settled now is in the ledger. */
   async told(): Promise<void> {
     await this.#place?.made?.told();
   }
 
   /**
-   * A transaction, until it is over: who closes tells it to stop by its limit, and waits for what is to be undone then, or is committed.
-   * @throws RuntimeError `closed`; what `make` throws
+   * Tracks a transaction until it has ended. `close` stops it by its limit and waits until it is
+   * compensated or committed.
+   * @throws RuntimeError `closed`; the errors of `make`
    */
   attend<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
     if (this.#isClosed) {
-      // Or it would stand at the caller's signal for good.
+      // Otherwise the limit would listen to the caller's signal permanently.
       limit.end();
       throw closed();
     }
@@ -225,7 +247,7 @@ export class Effects {
       limit.end();
       resolve();
     };
-    // Before it begins, which may be with a body, and that may close.
+    // Registered before the start: the body can run synchronously and call `close`.
     this.#attended.set(limit, isOver);
     try {
       const made = make();
@@ -238,14 +260,15 @@ export class Effects {
   }
 
   /**
-   * Has transactions stop that are not committed, waits until those are undone and the others done, as far as that can be now, and gives
-   * the tenure up; who waits for that waits no longer. What earlier processes have left is not waited for where it is not to be recovered:
-   * it is gone on with to the end of the step that it is at, and then left again.
+   * Stops uncommitted transactions, waits until they are compensated and committed ones are done as
+   * far as possible, and releases the lease. Pending requests for the lease are rejected. Without
+   * `recover`, abandoned transactions only finish their current step and stay abandoned.
    */
   close(recover = true): Promise<void> {
     this.#isClosed = true;
     if (!recover) this.#leaving.abort(closed());
-    // Who closes once more has no less to wait for; where that failed, they go on with what is left of it.
+    // A second call of `close` waits for the first. After a failure, it continues with the
+    // remaining steps.
     this.#closing ??= this.#close().finally(() => {
       this.#closing = undefined;
     });
@@ -268,7 +291,7 @@ export class Effects {
     const { store, random, pause, callMs, tries, holdMs, blob, bookOf, answer } = this.#options;
     const place = isShared(store) ? await this.#join(store, signal) : await this.#keep(signal);
     const { coordination } = place;
-    // Given up when it was there already.
+    // The lease was granted although the wait had been cancelled.
     if (signal.aborted) {
       await coordination.close();
       await place.release();
@@ -280,14 +303,17 @@ export class Effects {
     const { tools, inFlight } = this;
     const { signal: leaving } = this.#leaving;
     const ports = { store, coordination, tools, settling, reserved, inFlight, leaving, ...around };
-    // What was at work before is taken over, here or elsewhere.
+    // Earlier transactions are adopted, here or in another process.
     this.#reserved = reserved;
     const held = new Held(place, ports, this.#names, this.#options.onRecoveryFailed);
     coordination.lost.addEventListener('abort', () => void this.#joinAgain(held), { once: true });
     return held;
   }
 
-  /** What this process had at work is gone on with, by whoever is first: also where nobody calls for it here any more. */
+  /**
+   * Resumes the transactions that this process lost, even if no caller starts another one. The
+   * first process to acquire the lease resumes them.
+   */
   async #joinAgain(lost: Held): Promise<void> {
     await this.beginAnew(lost, lost.coordination.lost.reason).catch(() => undefined);
     while (!this.#isClosed && this.#place?.made === undefined) {
@@ -298,7 +324,8 @@ export class Effects {
         () => undefined,
         (error: unknown) => error,
       );
-      // Who has the store to itself for so long has all that was left.
+      // A process that holds the store exclusively for that long has adopted all abandoned
+      // transactions.
       const isElsewhere = failure instanceof DOMException;
       if (failure === undefined || isElsewhere || isAssizeError(failure, 'store_closed')) return;
     }
@@ -336,7 +363,7 @@ export class Effects {
   }
 }
 
-/** Of what somebody may hold others up, half is for a body that is silent, and half for calls that are not answered. */
+/** Half of `holdMs` is for an idle body, the other half for calls without an answer. */
 function idleOf(holdMs: number): number {
   return Math.ceil(holdMs / 2);
 }
@@ -345,7 +372,7 @@ function patienceOf(holdMs: number): number {
   return Math.floor(holdMs / 2);
 }
 
-/** Either may know why it doesn't. @throws EffectError `invalid_tool` */
+/** Asks both tools, because either may declare the problem. @throws EffectError `invalid_tool` */
 function requireGoTogether(tool: Tool, earlier: Tool): void {
   for (const [one, other] of [
     [tool, earlier],
@@ -363,8 +390,8 @@ function closed(): RuntimeError {
 }
 
 /**
- * Throws it, and where it is that all is over, in a turn of the loop of its own: whoever asks again at once, for as long as that is thrown,
- * would let nothing else come.
+ * Throws the error. If the error is `closed`, throws it in a later turn of the event loop.
+ * Otherwise a caller that retries immediately would block the loop.
  */
 export async function inATurn(error: unknown): Promise<never> {
   if (isAssizeError(error, 'closed')) await nextTurn();

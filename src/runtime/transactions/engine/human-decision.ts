@@ -11,25 +11,31 @@ import {
 } from '#effects';
 import type { Hash } from '#ledger';
 
-/** What a person decides about an effect that is in doubt, or could not be done or undone. */
+/**
+ * An operator's decision on an effect that is in doubt, or could not be executed or compensated.
+ */
 export interface EffectResolution {
   readonly epoch: number;
-  /** The effect's place in the transaction, from 0. */
+  /** The effect's index in the transaction, from 0. */
   readonly n: number;
   /**
-   * `applied`: it is there, as they found or made it; where the transaction is undone, it is undone now. `undone`: it is not there,
-   * or was taken back by hand. `retry`: it is tried again. `residue`: it stays as it is, and is no longer looked after.
+   * `applied`: the effect exists, as the operator found or made it. If the transaction is aborted,
+   * the effect is compensated now. `undone`: the effect does not exist, or was reverted by hand.
+   * `retry`: the call is retried. `residue`: the effect stays as it is and is no longer tracked.
    */
   readonly as: Decision;
-  /** Who decides, 1 to 256 characters. */
+  /** The operator, 1 to 256 characters. */
   readonly by: string;
-  /** What they found, or did; never empty. The log names it by a salted hash. */
+  /** The operator's findings or actions; never empty. The log names it by a salted hash. */
   readonly evidence: Json;
-  /** Tried again although it may have happened, at a sink that can't tell: it may then happen twice. */
+  /**
+   * Retries a call that may have happened, at a sink that cannot report its outcome. The call may
+   * then happen twice.
+   */
   readonly confirm?: boolean;
 }
 
-/** What became of it. */
+/** The result of a decision on an effect. */
 export interface ResolvedEffect {
   readonly epoch: number;
   readonly trajectoryId: string;
@@ -37,9 +43,12 @@ export interface ResolvedEffect {
   readonly tool: string;
   readonly key: Hash;
   readonly phase: EffectPhase;
-  /** `settled` or `aborted`: it has ended, and what it claimed is free. Else something of it is left, or needs a tool that is not here. */
+  /**
+   * `settled` or `aborted`: the transaction has ended and its claims are free. Otherwise an effect
+   * is unresolved or needs a tool that is missing here.
+   */
   readonly transaction: TransactionPhase;
-  /** Effects of it that wait for a person. */
+  /** Effects of the transaction that need a human decision. */
   readonly left: number;
 }
 
@@ -55,7 +64,10 @@ const RESOLUTION = form.options<EffectResolution>({
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
 const BY_MAX = 256;
 
-/** As it was given, copied. @throws EffectError `bad_resolution`; ArgumentError `bad_argument` */
+/**
+ * A validated copy of the argument. @throws EffectError `bad_resolution`; ArgumentError
+ * `bad_argument`
+ */
 export function checkedEffectResolution(given: EffectResolution): EffectResolution {
   if (typeof given !== 'object' || given === null) throw bad('say epoch, n, as, by and evidence');
   requireForm(RESOLUTION, given, 'resolution');
@@ -86,7 +98,10 @@ function isEmpty(evidence: Json): boolean {
   return false;
 }
 
-/** Whether that is a decision to be taken. `isLet`: whether the transaction is left alone, and waits. @throws EffectError */
+/**
+ * Checks whether the decision can be accepted. `isLet`: whether the transaction is idle and waits
+ * for a decision. @throws EffectError
+ */
 export function checkLeft(
   { epoch, n, as, confirm }: EffectResolution,
   known: KnownTransaction | undefined,

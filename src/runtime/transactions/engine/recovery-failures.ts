@@ -1,10 +1,13 @@
 import { RuntimeError } from '../../errors.ts';
 import { tellFailure } from '../../records/tell-failure.ts';
 
-/** Reasons that are remembered. */
+/** Maximum number of reasons that are remembered. */
 const REASONS_MAX = 100;
 
-/** Tells why what was left could not be gone on with. It is tried again every second, and many may be left: each reason is told once. */
+/**
+ * Reports why abandoned transactions could not be resumed. Each is retried every second and many
+ * can exist, so each reason is reported once.
+ */
 export class RecoveryFailures {
   readonly #listener: ((error: RuntimeError) => void) | undefined;
   readonly #told = new Set<string>();
