@@ -44,13 +44,16 @@ import { Snapshots } from './writer/snapshots/snapshots.ts';
 import { partsRead } from './writer/state.ts';
 
 export interface CloseOptions {
-  /** Whether what earlier processes left at work, and was taken up here, is gone on with as far as can be. Default true. */
+  /**
+   * Whether the runtime continues, as far as possible, effects of earlier processes that it has
+   * adopted. Default true.
+   */
   readonly recover?: boolean;
 }
 
 /**
- * The runtime over one store: begins, opens and branches trajectories. Closing it does not close the store, which
- * was given.
+ * The runtime over one store: creates, opens and branches trajectories. Closing the runtime does
+ * not close the store, because the caller supplied the store.
  */
 export class Assize {
   readonly #store: LedgerStore;
@@ -62,7 +65,10 @@ export class Assize {
   readonly #beginnings: Beginnings;
   readonly #strict: boolean;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
-  /** Those of them that have a writer: also while what a crash left half done is completed. */
+  /**
+   * The open trajectories that have a writer, also while the interrupted work of a crash is being
+   * completed.
+   */
   readonly #writing: Map<string, Trajectory> = new Map();
   readonly #closedBooks: ClosedBooks;
 
@@ -71,8 +77,9 @@ export class Assize {
   }
 
   /**
-   * @throws AssizeError for an anchor that is no public key; RuntimeError `bad_option`; CopyError `other_copy` for a domain, tool or
-   * store that another copy of the package has made; ArgumentError `bad_argument`
+   * @throws AssizeError for an anchor that is not a public key; RuntimeError `bad_option`;
+   * CopyError `other_copy` for a domain, tool or store from another copy of the package;
+   * ArgumentError `bad_argument`
    */
   constructor(options: AssizeOptions) {
     checkOptions(options);
@@ -120,9 +127,10 @@ export class Assize {
   }
 
   /**
-   * What waits for a person now, in all trajectories or one, oldest first in each, whoever wrote it: also what a process that
-   * ended told nobody of. One trajectory is read when it is come to, from its snapshot on where there is one, and else whole;
-   * nothing of it is kept. No domain is needed. What has expired is there until somebody opens or proposes something.
+   * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
+   * The list includes proposals of ended processes that sent no notification. Trajectories are read
+   * one at a time, from a snapshot if one exists, and nothing is cached. No domain is needed.
+   * Expired proposals are listed until a process opens the trajectory or proposes in it.
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
@@ -133,9 +141,10 @@ export class Assize {
   }
 
   /**
-   * What is and was believed in a space, for reading: what is shared, or with `trajectoryId` what that one sees, which may be a branch.
+   * The facts of a space, current and past, for reading: the shared facts, or with `trajectoryId`
+   * the facts visible to that trajectory, which may be a branch.
    *
-   * @throws RuntimeError `bad_option` where the store keeps no facts
+   * @throws RuntimeError `bad_option` if the store keeps no facts
    */
   memory(space: string, trajectoryId?: string): MemoryView {
     requireBeliefs(this.#context.beliefs);
@@ -143,55 +152,59 @@ export class Assize {
   }
 
   /**
-   * Every commit that followed from an entry, however many steps away: by what they believe, and by the recalls that they observed.
-   * Reads the whole store.
+   * Every commit that derives from an entry, over any number of steps: by the facts of the commits,
+   * and by the recalls that they observed. Reads the whole store.
    *
-   * @throws RuntimeError `not_found`; LedgerFault for a blob that is not there; ArgumentError `bad_argument`
+   * @throws RuntimeError `not_found`; LedgerFault for a missing blob; ArgumentError `bad_argument`
    */
   async derived(entryId: Hash): Promise<readonly DerivedEntry[]> {
     requireForm(form.text, entryId, 'entryId');
     return derivedFrom({ store: this.#store, replayer: this.#replayer }, entryId);
   }
 
-  /** A name for a trajectory that nobody has: for writs that must name theirs before it begins. */
+  /** An unused trajectory name, for writs that must name their trajectory before it is created. */
   newTrajectoryId(): string {
     return newTrajectoryId(this.#context.random);
   }
 
   /**
-   * Begins a trajectory with a root entry.
+   * Creates a trajectory with a root entry.
    *
-   * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`, `bad_option`, `domain_mismatch`; KernelError
-   * `invalid_state`; ArgumentError `bad_argument`
+   * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`, `bad_option`,
+   * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
     return this.#writes(await this.#beginnings.create(domain, options)) as Trajectory<D>;
   }
 
   /**
-   * Begins a trajectory from a commit of another one, or from its root or branch entry. It inherits the state and what was
-   * revoked by then, never open approvals, writs or budgets; the source is not changed.
+   * Creates a trajectory from a commit of another trajectory, or from its root or branch entry. The
+   * branch inherits the state and earlier revocations, never open approvals, writs or budgets. The
+   * source is not changed.
    *
-   * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`, `invalid_ledger`, `bad_writ`,
-   * `bad_option`; ArgumentError `bad_argument`
+   * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`,
+   * `invalid_ledger`, `bad_writ`, `bad_option`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
     return this.#writes(await this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options));
   }
 
-  /** An entry, where it is only on its way to the store as soon as it is there. */
+  /** An entry of the store. If the entry is still being written, resolves once it is durable. */
   #durable(trajectoryId: string, entryId: Hash): Promise<EntryRow | undefined> {
     const writing = this.#writing.get(trajectoryId);
     return writing === undefined ? this.#store.resolve(entryId) : Trajectory.durable(writing, entryId);
   }
 
   /**
-   * Opens a trajectory: replays it, and refuses one that does not verify. The same one is opened once. What a crash left
-   * half done between it and its delegations is completed first (`Trajectory.completeDelegations`); what it left at work with tools
-   * that are here is begun to be gone on with, which nobody waits for (`recoverEffects` does). Where there is a snapshot, only what
-   * came after it is replayed; what it stands on is for `verify` to check.
+   * Opens a trajectory: replays it, and refuses a trajectory that does not verify. Opening the same
+   * trajectory again returns the same object.
    *
-   * With a domain, it has to be that one's, and is typed by it.
+   * First completes work that a crash interrupted between the trajectory and its delegations
+   * (`Trajectory.completeDelegations`). Then starts to resume unfinished effects if their tools are
+   * here; only `recoverEffects` waits for that. If a snapshot exists, only later entries are
+   * replayed; `verify` checks the entries before it.
+   *
+   * With a domain, the trajectory must belong to that domain and is typed by it.
    *
    * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`
    */
@@ -203,7 +216,7 @@ export class Assize {
     return trajectory;
   }
 
-  /** What an opening does besides reading; who may write nothing leaves it as it is. */
+  /** The work of an opening besides reading. A runtime that may not write skips it. */
   protected async complete(trajectory: Trajectory): Promise<void> {
     await trajectory.completeDelegations();
     this.#effects?.takeUpLeft(trajectory.id);
@@ -220,11 +233,13 @@ export class Assize {
   }
 
   /**
-   * Revokes a writ in the trajectory that it is for, and in all that a descendant was delegated to (`Trajectory.revoke`).
-   * `trajectoryId`: where; default: the trajectory that `by` names, or else the revoked writ. A writ that names none holds
-   * in many, and is revoked in each by itself.
+   * Revokes a writ in its trajectory, and in all trajectories that a descendant was delegated to
+   * (`Trajectory.revoke`). `trajectoryId` selects the trajectory. Its default is the trajectory
+   * that `by` names, or else the trajectory of the revoked writ. A writ that names no trajectory is
+   * valid in many, and is revoked in each separately.
    *
-   * @throws RuntimeError `bad_intent` where that is to be said, and as `open` and `Trajectory.revoke`; ArgumentError `bad_argument`
+   * @throws RuntimeError `bad_intent` if `trajectoryId` is needed but missing, and the errors of
+   * `open` and `Trajectory.revoke`; ArgumentError `bad_argument`
    */
   async revoke(options: RevocationInput & { readonly trajectoryId?: string }): Promise<Revocation> {
     requireForm(form.object, options, 'input');
@@ -239,14 +254,14 @@ export class Assize {
     const { folded, erasures, made: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
-    // Not where it was let go meanwhile.
+    // Not if the trajectory was released in the meantime.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
     Trajectory.opened(trajectory);
     return trajectory;
   }
 
-  /** Lets go of an open trajectory; what it has in memory is freed. Leaves a snapshot where one is due. */
+  /** Releases an open trajectory and frees its memory. Writes a snapshot if one is due. */
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
     this.#letGo(trajectoryId);
@@ -254,26 +269,29 @@ export class Assize {
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
       if (trajectory === undefined || !this.#snapshots.isDue(trajectoryId, trajectory.length)) return;
-      // From the store, and not what is in memory: that may be ahead of the disk, and knows more than the entries say.
+      // Read from the store, not from memory: memory may be ahead of the store and has more than
+      // the entries record.
       const { folded, erasures } = await this.#reading.read(trajectoryId, this.#partsOf);
       this.#snapshots.leave(folded, erasures);
     });
   }
 
   /**
-   * Has transactions stop that are not committed, which undoes them, and waits for that, for the calls that are in flight, and for what was
-   * committed: at most for `holdMs`. Lets go of all that is open, and waits for the snapshots that are being left. The store may be closed
-   * after that.
+   * Aborts uncommitted transactions, which compensates them. Waits at most `holdMs` for that, for
+   * calls in flight, and for committed work. Releases all open trajectories, and waits for the
+   * snapshots being written. The store may be closed after that.
    *
-   * With `recover: false` nothing more is taken up of what earlier processes left at work, and what is under way of that, or of what was
-   * approved here, is gone on with only until its next call: the rest stays for whoever is next, as after a crash. Who waits for what was
-   * left, or would decide about it, is told `closed`.
+   * With `recover: false` the runtime adopts no more unfinished effects of earlier processes.
+   * Adopted and approved transactions continue only until their next call; the rest stays for the
+   * next process, as after a crash. Callers that wait for those effects or decide about them get
+   * `closed`.
    *
    * @throws ArgumentError `bad_argument`
    */
   async close(options: CloseOptions = {}): Promise<void> {
     requireForm(CLOSE_OPTIONS, options, 'options');
-    // What became of effects is told to trajectories that are open.
+    // The effect engine reports outcomes to open trajectories, so they are released after it
+    // closes.
     await this.#effects?.close(options.recover);
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
@@ -281,12 +299,12 @@ export class Assize {
   }
 
   /**
-   * Takes over what an earlier process left at work with tools, and waits until all of it is seen to that can be without a
-   * person. It is done anyway with the first transaction, and where a trajectory is opened that has some of it. Answers with what waits
-   * for a person then.
+   * Adopts unfinished effects of an earlier process, and waits until every effect that needs no
+   * human decision is done. The first transaction does the same, as does opening a trajectory with
+   * unfinished effects. Returns the effects that need a human decision.
    *
-   * @throws RuntimeError `bad_option` where there are no tools; as long as another process has them at work, the signal's reason, and
-   * `closed` when this runtime is closed
+   * @throws RuntimeError `bad_option` without tools; while another process holds the effects, the
+   * signal's reason, and `closed` when this runtime is closed
    */
   async recoverEffects(signal?: AbortSignal): Promise<LeftEffect[]> {
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
@@ -297,13 +315,15 @@ export class Assize {
   }
 
   /**
-   * Takes down what a person decided about an effect that is in doubt, or could not be done or undone, and goes on with its
-   * transaction. When nothing of that is left, what it claimed is free. A decision is taken once.
+   * Records an operator's decision about an effect that is in doubt, or that could not be executed
+   * or compensated. Then the transaction continues. Once no effect of it is unresolved, its claims
+   * are released. A decision is recorded once.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`, `already_resolved`,
-   * `tenure_lost`, after which it can be done again; RuntimeError `bad_option` where there are no tools (an empty list will
-   * do, as long as none has to be called), `closed` when this runtime is closed before it is begun; ArgumentError `bad_argument`; the
-   * signal's reason
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`,
+   * `already_resolved`, `tenure_lost`, after which the call can be repeated; RuntimeError
+   * `bad_option` without tools (an empty list suffices if no tool must be called), `closed` when
+   * this runtime is closed before the decision starts; ArgumentError `bad_argument`; the signal's
+   * reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
@@ -319,11 +339,12 @@ export class Assize {
   }
 
   /**
-   * What the effect log has of transactions of tools: of those that have not ended, by epoch; of the one that is asked for; or of all, the
-   * youngest first. It is read as it is: no tools are needed, nothing is taken over, and who is at work is not disturbed.
+   * The tool transactions of the effect log: the unfinished ones by epoch, the requested one, or
+   * all, newest first. The log is only read: no tools are needed, nothing is adopted, and active
+   * transactions are not disturbed.
    *
-   * @throws RuntimeError `bad_option` where the store keeps no effect log, or more is asked at once than one of these; ArgumentError
-   * `bad_argument`
+   * @throws RuntimeError `bad_option` if the store keeps no effect log, or if more than one of
+   * these is requested; ArgumentError `bad_argument`
    */
   async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
     requireForm(EFFECTS_QUERY, query, 'query');
@@ -334,14 +355,17 @@ export class Assize {
   }
 
   /**
-   * Waits until all that the tools of a commit are to do is done, or waits for a person, by whomever and in whichever process, and
-   * answers with what became of each, in the order of the commit. For commits that were approved, or are of a transaction with a name;
-   * of others only who made them is told. No tools are needed. What they answered may be observed by what is proposed next; of what
-   * could be neither undone nor held, the ledger has it too. What other processes do is seen when the store is looked at again, a few
-   * times a second.
+   * Waits until every effect of a commit has run or needs a human decision, in any process. Returns
+   * the outcome of each effect, in the order of the commit.
    *
-   * @throws RuntimeError `not_found` for what is no such commit, `still_pending` when the clock has come to `until`, `bad_option`
-   * where the store keeps no effect log; ArgumentError `bad_argument`; the signal's reason
+   * Covers commits that were approved or that belong to a named transaction. For other commits only
+   * the process that made them gets the outcomes. No tools are needed. The next proposal may
+   * observe these answers; for pivots, the ledger has the answers too. The store is polled a few
+   * times a second for the work of other processes.
+   *
+   * @throws RuntimeError `not_found` for an id that is not such a commit, `still_pending` when the
+   * clock reaches `until`, `bad_option` if the store keeps no effect log; ArgumentError
+   * `bad_argument`; the signal's reason
    */
   async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectAnswer[]> {
     const { clock, pause } = this.#context;
@@ -349,15 +373,21 @@ export class Assize {
     return awaitedAnswers(commitId, options, { store: effectLogOf(this.#store), clock, pause, told });
   }
 
-  /** No domain is needed to tell of effects: a trajectory that is not open here is read for it, and let go. */
+  /**
+   * Recording outcomes of effects needs no domain. A trajectory that is not open here is read for
+   * it and released.
+   */
   #bookOf(trajectoryId: string): Book {
-    // Not waited for: what completes an opening may wait for what is told here.
+    // Not awaited: the completion of an opening may wait for these outcomes.
     const writing = this.#writing.get(trajectoryId);
     if (writing !== undefined) return Trajectory.bookOf(writing);
     return this.#closedBooks.of(trajectoryId);
   }
 
-  /** A trajectory that is not open here is opened for it, if its domain is here: what it proposes is ruled on. */
+  /**
+   * A trajectory that is not open here is opened if its domain is here, because its proposal must
+   * be adjudicated.
+   */
   async #answer(failure: Failure): Promise<FailureAnswer | undefined> {
     const { trajectoryId } = failure;
     let trajectory = this.#writing.get(trajectoryId);
@@ -375,7 +405,7 @@ export class Assize {
     this.#writing.delete(trajectoryId);
   }
 
-  /** From now on this runtime writes what has begun. */
+  /** From now on this runtime writes the new trajectory. */
   #writes({ trajectoryId, parts }: Begun): Trajectory {
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
@@ -383,21 +413,21 @@ export class Assize {
     return trajectory;
   }
 
-  /** What a branch inherited, or a delegation handed over, is in memory there too. */
+  /** Values that a branch inherited, or that a delegation passed on, are in memory there too. */
   async #forgetErased(trajectoryId: string): Promise<void> {
     this.#replayer.forget();
     await this.#snapshots.drop(trajectoryId);
     for (const [name, opened] of this.#open) {
       if (name === trajectoryId) continue;
-      // One that can't be opened has nothing to forget, and who opened it was told.
+      // A trajectory that cannot be opened has nothing to evict, and its opener got the error.
       const trajectory = await opened.catch(() => undefined);
       await trajectory?.forget();
     }
   }
 
   /**
-   * For a writer that met others, and will meet them again: what was read is kept as it is, to be gone on from the next time,
-   * and the writer gets a copy, which shares the state.
+   * For a writer under contention. Keeps the folded entries as the base of the next reload, and
+   * gives the writer a copy that shares the state.
    */
   async #reload(trajectoryId: string, before: Base | undefined): Promise<TrajectoryParts> {
     const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);

@@ -30,10 +30,13 @@ export interface CreateOptions {
   readonly trajectoryId?: string;
   /** Default: the domain's own. */
   readonly initial?: unknown;
-  /** Root writs, and children that shall be known from the beginning. */
+  /** Root writs, and child writs that are known from the start. */
   readonly writs?: readonly Writ[];
   readonly note?: string;
-  /** Begin although the state breaks invariants; the entry then carries the detection vector. */
+  /**
+   * Creates the trajectory although the state breaks invariants; the entry then carries the
+   * detection vector.
+   */
   readonly override?: boolean;
 }
 
@@ -52,13 +55,13 @@ export type BeginningContext = Pick<
   'store' | 'clock' | 'random' | 'verifier' | 'policy' | 'signer' | 'replayer' | 'nameFor' | 'domainOf'
 >;
 
-/** Writes the first entries of trajectories: a root, or a branch of another one. */
+/** Writes the first entries of trajectories: a root, or a branch of another trajectory. */
 export class Beginnings {
   readonly #context: BeginningContext;
   readonly #strict: boolean;
   readonly #durable: (trajectoryId: string, entryId: Hash) => Promise<EntryRow | undefined>;
 
-  /** `durable`: an entry to branch from, once the store has it. */
+  /** `durable`: returns an entry to branch from, once the store has it. */
   constructor(
     context: BeginningContext,
     strict: boolean,
@@ -69,7 +72,7 @@ export class Beginnings {
     this.#durable = durable;
   }
 
-  /** As `Assize.create`. */
+  /** Same as `Assize.create`. */
   async create(domain: Domain, options: CreateOptions): Promise<Begun> {
     requireForm(DOMAIN, domain, 'domain');
     requireOwnDomain(domain);
@@ -94,7 +97,7 @@ export class Beginnings {
     return this.#begin(trajectoryId, payload, kept.blobs, world);
   }
 
-  /** As `Assize.branch`. */
+  /** Same as `Assize.branch`. */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Begun> {
     requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
     requireForm(form.text, sourceEntryId, 'sourceEntryId');
@@ -174,12 +177,12 @@ export class Beginnings {
   }
 }
 
-/** A name that nobody has. */
+/** An unused name. */
 export function newTrajectoryId(random: Random): string {
   return `t-${randomHex(random, 12)}`;
 }
 
-/** The name that was given, or a new one. @throws RuntimeError `bad_name` */
+/** The given name, or a new one. @throws RuntimeError `bad_name` */
 export function trajectoryName(given: string | undefined, random: Random): string {
   if (given === undefined) return newTrajectoryId(random);
   if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;

@@ -4,7 +4,7 @@ import { RuntimeError } from './errors.ts';
 import { refOf } from './records/root-payload.ts';
 import type { Trajectory } from './trajectory.ts';
 
-/** The domain that a ledger names, among those that were given. @throws RuntimeError `domain_mismatch` */
+/** The given domain that a ledger names. @throws RuntimeError `domain_mismatch` */
 export function domainAmong(domains: readonly Domain[], ref: DomainRef): Domain {
   const found = domains.find(({ hash }) => hash === ref.hash);
   if (found !== undefined) return found;
@@ -19,7 +19,10 @@ export function domainAmong(domains: readonly Domain[], ref: DomainRef): Domain 
   );
 }
 
-/** A domain that is declared alike is the same one, as it is to the ledger. @throws RuntimeError `domain_mismatch` */
+/**
+ * A domain with the same declaration is the same domain, as it is to the ledger. @throws
+ * RuntimeError `domain_mismatch`
+ */
 export function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void {
   if (domain.hash === wanted?.hash) return;
   const name = (of: Domain | null): string => `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
@@ -30,10 +33,13 @@ export function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void 
   );
 }
 
-/** Domains that are listed though they have another name. */
+/** Maximum number of domains with other names in a message. */
 const LISTED_MAX = 3;
 
-/** What is given instead of a domain: of many, only those that have its name could be mistaken for it. */
+/**
+ * The given domains for an error message. If many are given, only domains with the same name are
+ * listed.
+ */
 function givenBeside(name: string, domains: readonly Domain[]): string {
   if (domains.length === 0) return 'no domain is given';
   const namesakes = domains.filter((domain) => domain.name === name);
@@ -41,7 +47,7 @@ function givenBeside(name: string, domains: readonly Domain[]): string {
   return listed.length === 0 ? `none of the ${domains.length} given has that name` : `given are ${namedOnce(listed)}`;
 }
 
-/** Each name and version once, with the hashes of all that have it. */
+/** Each name and version once, with the hashes of all domains that have them. */
 function namedOnce(domains: readonly Domain[]): string {
   const hashes = new Map<string, string[]>();
   for (const { name, version, hash } of domains) {

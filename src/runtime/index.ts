@@ -1,9 +1,11 @@
 /**
- * The runtime: an open world. Wires ledger, authority, kernel and oracle together; one writer a trajectory.
+ * The runtime: open trajectories. Wires ledger, authority, kernel and oracle together, with one
+ * writer per trajectory.
  *
- * Guarantees: a ruling is answered when its entry is durable, and never otherwise; rulings of one trajectory are
- * serial; a refusal is a result, an error means that nothing was recorded (but for `commit_unknown`, which says so).
- * Never: touches a store but by its port, runs an effect during replay.
+ * Guarantees: a ruling is returned only once its entry is durable. Rulings of one trajectory are
+ * serial. A refusal is a result. An error means that nothing was recorded, except `commit_unknown`,
+ * which reports that. Never accesses a store except through its port, and never runs an effect
+ * during replay.
  */
 
 export type { PendingStatus } from './approve/await-decision.ts';

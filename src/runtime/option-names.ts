@@ -1,7 +1,10 @@
 import { form } from '#base';
 import { type Domain, requireOwnDomain } from '#kernel';
 
-/** What arguments of this folder look like. A domain is what `defineDomain` gave: what is in it was checked there. */
+/**
+ * The form of arguments of this folder. A domain was returned by `defineDomain`, which checked its
+ * contents.
+ */
 export const DOMAIN = form.members({ name: form.text, version: form.text, hash: form.text });
 export const DOMAINS = form.list(DOMAIN);
 export const NAMES = form.list(form.text);

@@ -15,77 +15,109 @@ import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 
 export interface AssizeOptions extends NoticeListeners {
   readonly store: LedgerStore;
-  /** The oracle log that observations by key are in; most often the same store. */
+  /** The oracle log of observations by key; usually the same store. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
-  /** Where snapshots are kept, so that opening need not replay all; most often the same store. Default: there are none. */
+  /**
+   * The store of snapshots, which shorten the replay on open; usually the same store. Default: no
+   * snapshots.
+   */
   readonly snapshots?: SnapshotStore;
-  /** Told when a snapshot could not be used or left, which nothing else fails for. Default: a warning of the process. */
+  /**
+   * Notified when a snapshot could not be used or written; nothing else fails then. Default: a
+   * process warning.
+   */
   readonly onSnapshotFailed?: SnapshotListener;
   /** The domains whose trajectories may be opened. */
   readonly domains: readonly Domain[];
-  /** Public keys whose root writs count. Never taken from a writ. */
+  /** Public keys whose root writs count. They are never read from a writ. */
   readonly anchors: readonly string[];
   readonly policy?: Policy;
-  /** Signs every entry; default: entries are not signed. */
+  /** Signs every entry. Default: entries are not signed. */
   readonly signer?: EntrySigner;
-  /** Judges each proposal by every rule on the whole state. The rulings are the same, and slow: for who doubts it. */
+  /**
+   * Checks every rule on the whole state for each proposal. The rulings are the same but slower;
+   * use it to test a domain.
+   */
   readonly strict?: boolean;
-  /** How long a pending approval stays open, in milliseconds. Default: for ever. */
+  /** Milliseconds until a pending approval expires. Default: never. */
   readonly approvalMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Before what lost to another writer is judged again. Default: a few milliseconds, by chance, longer each time. */
+  /**
+   * The pause before a proposal that lost to another writer is adjudicated again. Default: a few
+   * random milliseconds, longer each time.
+   */
   readonly pause?: Pause;
-  /** Who chooses between facts that contradict each other, where their predicate declares `rule`. Default: a person. */
+  /**
+   * Chooses between contradicting facts of predicates that declare `rule`. Default: a human
+   * decides.
+   */
   readonly judge?: Judge;
-  /** Who makes vectors of texts, for recalls by `embedding` and `hybrid`. Default: nobody; what is believed is found by its words. */
+  /**
+   * Computes the vectors for recalls by `embedding` and `hybrid`. Default: no vectors; recalls use
+   * full-text search.
+   */
   readonly embedder?: Embedder;
   /**
-   * What agents may do outside of the world, in transactions (`Trajectory.transaction`). The store has to keep an effect log, as
-   * those of this package do. With tools, the runtime is to be ended with `close`.
+   * The tools that agents may call in transactions (`Trajectory.transaction`). The store must keep
+   * an effect log, as the stores of this package do. A runtime with tools must be ended with
+   * `close`.
    */
   readonly tools?: readonly Tool[];
   /**
-   * Told when what was left at work with tools could not be gone on with, though nobody is waited for and nothing is lacking: the store has
-   * failed, or what it has was damaged. It is tried again, and what it claims is nobody else's meanwhile; the same reason is told once.
-   * Default: a warning of the process.
+   * Notified when unfinished effects could not be resumed because the store failed or its data is
+   * damaged. The runtime retries, and the claims of those effects stay held. The same reason is
+   * reported once. Default: a process warning.
    */
   readonly onRecoveryFailed?: (error: RuntimeError) => void;
   /**
-   * Milliseconds that a transaction which hangs may hold up who comes where it has acted: its lease. Half of it is for a body that is
-   * silent (`idleMs` of a transaction says otherwise), and half for calls of tools, to act and to undo, that are not answered or
-   * refused, however often they are tried. What nobody can tell by then waits for a person. Default 120,000.
+   * The lease of a transaction: milliseconds for which a transaction that does not respond may
+   * block overlapping transactions. Half of it is for a silent body, unless the transaction sets
+   * `idleMs`. Half is for tool calls, to execute and to compensate, that get no answer, over all
+   * attempts. An outcome still unknown then needs a human decision. Default 120,000.
    */
   readonly holdMs?: number;
-  /** Milliseconds after which the answer of a tool is taken for lost. At most a quarter of `holdMs`; default a sixth of it, 20,000. */
+  /**
+   * Milliseconds after which the answer of a tool counts as lost. At most a quarter of `holdMs`;
+   * default a sixth of it, 20,000.
+   */
   readonly callMs?: number;
   /**
-   * Calls of one effect after the commit, or to undo it, that may fail or be lost before it is left to a person; pauses between them grow
-   * from some milliseconds to some ten seconds. From 1 to 100. Default 3.
+   * Failed or lost attempts per effect, after the commit or to compensate, before the effect is
+   * marked unresolved. Pauses between attempts grow from some milliseconds to some ten seconds.
+   * From 1 to 100. Default 3.
    */
   readonly tries?: number;
   /**
-   * Milliseconds after which other processes go on with what this one has at work with tools, when nothing is heard of it. Only where
-   * the store can be shared, as on PostgreSQL; else it is had until the process ends. Default 10,000.
+   * Milliseconds of silence after which other processes adopt this process's unfinished effects.
+   * Only for stores that can be shared, as on PostgreSQL; otherwise the lease lasts until the
+   * process ends. Default 10,000.
    */
   readonly leaseMs?: number;
   /**
-   * Give the canonical names of what transactions of tools touch, by kind of scope: one thing that has several names is one thing, and
-   * writs, policies and the effect log know it by the canonical one. Default: names are taken as they are.
+   * Resolve the canonical names of scopes of tool transactions, by kind of scope. Several names of
+   * one resource then count as one. Writs, policies and the effect log use the canonical name.
+   * Default: names are used as given.
    */
   readonly resolvers?: Resolvers;
-  /** Whether transactions of tools wait for older ones that conflict. Default `derived`; `none` is for experiments only. */
+  /**
+   * Whether tool transactions wait for older transactions that conflict. Default `derived`; `none`
+   * is for experiments only.
+   */
   readonly frontier?: Frontier;
 }
 
-/** @throws RuntimeError `bad_option`; CopyError `other_copy` for what another copy of the package has made; ArgumentError `bad_argument` */
+/**
+ * @throws RuntimeError `bad_option`; CopyError `other_copy` for a value from another copy of the
+ * package; ArgumentError `bad_argument`
+ */
 export function checkOptions(options: AssizeOptions): void {
   requireForm(ASSIZE_OPTIONS, options, 'options');
   refuseOtherCopies(options);
   checkEntryOptions(options);
 }
 
-/** What is `any` here is judged below, or by whom it is given to. */
+/** Values marked `any` here are checked below, or by the component that receives them. */
 const ASSIZE_OPTIONS = form.options<AssizeOptions>({
   store: form.object,
   oracle: form.any,
@@ -115,14 +147,20 @@ const ASSIZE_OPTIONS = form.options<AssizeOptions>({
   onNotifyFailed: form.any,
 });
 
-/** A policy need not be of this copy: it is only asked, with what it is given, and is told apart by its digest. */
+/**
+ * A policy may come from another copy of the package: the runtime only calls it, and its digest
+ * identifies it.
+ */
 function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions): void {
   requireOwnDomains(domains);
   for (const [name, given] of Object.entries({ store, oracle, snapshots }))
     refuseOtherCopy(given, `The option ${name}`);
 }
 
-/** What stands in every entry: one that does not hold would make a ledger that never opens again. */
+/**
+ * These values are stored in every entry. An invalid value would make a ledger that never opens
+ * again.
+ */
 function checkEntryOptions({ signer, policy, anchors, approvalMs, embedder }: AssizeOptions): void {
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('anchors must name the public key of at least one root, or no writ would ever count');
@@ -184,11 +222,14 @@ export function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
   throw badOption('tools need a store that keeps an effect log');
 }
 
-/** How long what hangs may hold others up, by default, and at least. */
+/** Default and minimum time for which an unresponsive transaction may block others. */
 const HOLD_MS = 120_000;
 const HOLD_MS_MIN = 100;
 
-/** How long a process may be silent, by default, and at least: a process that works is silent now and then. */
+/**
+ * Default and minimum time for which a process may be silent. A busy process is silent now and
+ * then.
+ */
 const LEASE_MS = 10_000;
 const LEASE_MS_MIN = 100;
 

@@ -29,14 +29,16 @@ import { Ports, type TurnPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
 
 /**
- * An open trajectory: one world, one writer in this process, one entry a ruling.
+ * An open trajectory: one state, one writer in this process, one entry per ruling.
  *
- * From the first rule to the append nothing awaits, so rulings are serial; the in-memory head moves at once and the
- * answer waits for the disk. When the store says that another writer was faster, everything that was not yet durable
- * is discarded, the trajectory is read anew and the proposal is judged on what it finds.
+ * Nothing awaits between the first rule and the append, so rulings are serial. The head in memory
+ * moves immediately, and the ruling is returned once its entry is durable. If the store reports
+ * that another writer appended first, the trajectory discards everything that is not yet durable,
+ * reloads, and adjudicates the proposal again.
  *
- * As `Trajectory<typeof domain>` it takes what that domain knows and nothing else, and its slices are typed; as
- * `Trajectory` it takes what comes, for surfaces that learn the domain at run time. What it does is the same.
+ * `Trajectory<typeof domain>` accepts only the names of that domain and has typed slices.
+ * `Trajectory` accepts any names, for surfaces that learn the domain at run time. Both behave the
+ * same.
  */
 export class Trajectory<D extends Domain = Domain> {
   static {
@@ -56,7 +58,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #erasures: Erasures;
   readonly #revocations: Revocations;
 
-  /** `open` opens another trajectory of the same runtime: a child of this one. */
+  /** `open` opens another trajectory of the same runtime: a child of this trajectory. */
   constructor(
     id: string,
     parts: TrajectoryParts,
@@ -80,22 +82,25 @@ export class Trajectory<D extends Domain = Domain> {
     this.#revocations = new Revocations(this.#writer, this.#delegations, children);
   }
 
-  /** Where the runtime writes what became of effects. */
+  /** The ledger writer through which the runtime records the outcomes of effects. */
   static bookOf(trajectory: Trajectory): Book {
     return new OpenBook(trajectory.#writer);
   }
 
-  /** Where the runtime proposes what is to be committed for effects that have failed. @throws as `answerFailure` */
+  /**
+   * Proposes the change that the domain declares for failed effects. @throws the errors of
+   * `answerFailure`
+   */
   static answerFailure(trajectory: Trajectory, failure: Failure): Promise<FailureAnswer | undefined> {
     return answerFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
-  /** An entry of the store, where it is only on its way there as soon as it is there. */
+  /** An entry of the store. If the entry is still being written, resolves once it is durable. */
   static durable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
     return trajectory.#writer.durable(entryId);
   }
 
-  /** What its opening had to complete is completed. */
+  /** Marks the work of opening this trajectory as complete. */
   static opened(trajectory: Trajectory): void {
     trajectory.#writer.opened();
   }
@@ -105,8 +110,10 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * The id of the last entry. It may not be durable yet while rulings are awaited: `sliceAt` and `Assize.branch` of this process wait
-   * until it is, and it never is where another process was faster. Read in the same turn as a slice, it is what `ifUnchanged` counts from.
+   * The id of the last entry. It may not be durable yet while rulings are awaited. `sliceAt` and
+   * `Assize.branch` in this process wait until the entry is durable. The entry never becomes
+   * durable if another process appended first. Read in the same turn as a slice, it is the start of
+   * `ifUnchanged`.
    */
   get head(): Hash {
     return this.#writer.parts.chain.head as Hash;
@@ -117,12 +124,12 @@ export class Trajectory<D extends Domain = Domain> {
     return this.#writer.parts.chain.seq;
   }
 
-  /** A copy of the whole state. For people and tests: agents get `slice`. */
+  /** A copy of the whole state, for people and tests. Agents get `slice`. */
   state(): Json {
     return copyJson(this.#writer.parts.world.state, WORLD_LIMITS);
   }
 
-  /** The state itself, to read in the same turn and never to change. */
+  /** The state itself. Callers must read it in the same turn and must not change it. */
   peek(): unknown {
     return this.#writer.parts.world.state;
   }
@@ -133,9 +140,10 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * The slice of a role as it was after an entry, as a copy.
+   * The slice of a role after a given entry, as a copy.
    *
-   * @throws LedgerFault when there is no such entry here; KernelError `invalid_domain` for a role that there is not
+   * @throws LedgerFault if this trajectory has no such entry; KernelError `invalid_domain` for an
+   * undeclared role
    */
   async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
     if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
@@ -144,14 +152,17 @@ export class Trajectory<D extends Domain = Domain> {
     return new World(this.domain, state as never, owned).slice(role, params);
   }
 
-  /** Open approvals, oldest first, by entry id; copies, each made when it is looked at: to ask which there are costs none. */
+  /**
+   * Open approvals, oldest first, by entry id. Each copy is made when its payload is first read, so
+   * listing the ids is cheap.
+   */
   pending(): { readonly id: Hash; readonly payload: PendingPayload }[] {
     return [...this.#writer.parts.chain.open].map(([id, payload]) => copiedWhenSeen(id, payload));
   }
 
   /**
-   * What has to be chosen before something that is pending can be approved: an answer for each (`ApprovalInput.answers`). None where it
-   * waits for something else.
+   * The questions that must be answered before a pending proposal can be approved
+   * (`ApprovalInput.answers`). Empty if the proposal is pending for another reason.
    *
    * @throws RuntimeError `not_pending`, `erased`; ArgumentError `bad_argument`
    */
@@ -161,10 +172,11 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Calls back with the new slice of a role after every durable commit that met its footprint, and when the trajectory
-   * had to be read anew because another writer was faster. Returns how to stop.
+   * Calls back with the new slice of a role after every durable commit that overlaps its footprint.
+   * Also calls back after a reload because another writer appended first. Returns a function that
+   * stops the calls.
    *
-   * @throws KernelError `invalid_domain` for a role that there is not
+   * @throws KernelError `invalid_domain` for an undeclared role
    */
   subscribe<Name extends RoleName<D>>(
     role: Name,
@@ -178,11 +190,12 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Proposes an action. A refusal is an answer; an error means that nothing was recorded.
+   * Proposes an action. A refusal is a result; an error means that nothing was recorded.
    *
-   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`, `idempotency_conflict`, `conflict`,
-   * `commit_unknown`, `clock_behind`, `concluded`, `not_found` for an `ifUnchanged` since no entry of this trajectory; CanonError
-   * for arguments that are not JSON
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`,
+   * `idempotency_conflict`, `conflict`, `commit_unknown`, `clock_behind`, `concluded`, `not_found`
+   * for an `ifUnchanged.since` that names no entry of this trajectory; CanonError for arguments
+   * that are not JSON
    */
   async propose(input: Proposal<D>): Promise<Ruling> {
     checkKey((input as ProposalInput | undefined)?.idempotencyKey);
@@ -209,10 +222,11 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * What is believed in a space, to read and to write under a writ. The domain has to declare a `memory`. A branch sees what its source
-   * believed where it begins, and what it says itself stays in it.
+   * The facts of a space, for reads and writes under a writ. The domain must declare a `memory`. A
+   * branch sees the facts of its source as of the branch entry. Its own statements stay in the
+   * branch.
    *
-   * @throws RuntimeError `bad_option` where the store keeps no facts; ArgumentError `bad_argument`
+   * @throws RuntimeError `bad_option` if the store keeps no facts; ArgumentError `bad_argument`
    */
   memory(options: MemoryOptions): Memory {
     const beliefs = requireBeliefs(this.#context.beliefs);
@@ -226,35 +240,41 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Proposes or resolves in `step` with the time and the chance of a turn in place of the runtime's own, so that the same
-   * entries can be made again. For one who proposes alone: what others propose here meanwhile has them too. Of what is observed by oracle
-   * key, names are not asked about (`checkObservationName`): a turn that is on record is proposed as it was recorded.
+   * Proposes or resolves in `step` with the time and randomness of a turn instead of the runtime's
+   * own, so that the same entries can be made again. Callers must propose alone: concurrent
+   * proposals here also get the turn's time and randomness. Names of observations by oracle key are
+   * not checked (`checkObservationName`), because a recorded turn is proposed as it was recorded.
    */
   during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
     return this.#ports.during(turn, step);
   }
 
   /**
-   * Commits what is pending, as the counselor it names (decisions §2.1). Where it takes the approval of several people, each
-   * but the last is answered `escalated`: it is recorded that they approved, and the proposal waits for the next one under the
-   * id of that entry, as it was put up and as long as it would have.
+   * Approves a pending proposal as the counselor that the input names
+   * (docs/decisions/006-approvals.md). If several counselors must approve, each approval except the
+   * last returns `escalated`. That entry records the approval, and the proposal is pending under
+   * the id of the new entry. Content and deadline of the proposal stay the same.
    *
-   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_waits`, `digest_mismatch`, `frozen`, `bad_writ`; KernelError
-   * `unauthorised_counselor`, `approved_before`, `changed_since`, `override_needed`, `invalid_replacement`;
-   * ArgumentError `bad_argument`. Nothing is recorded then.
+   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_waits`, `digest_mismatch`, `frozen`,
+   * `bad_writ`; KernelError `unauthorised_counselor`, `approved_before`, `changed_since`,
+   * `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`. Nothing is recorded
+   * then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolutions.approve(pendingId, input);
   }
 
-  /** Refuses what is pending, as the counselor it names; one is enough, whoever has approved it. @throws as `approve` */
+  /**
+   * Rejects a pending proposal as the counselor that the input names. One rejection is enough,
+   * regardless of earlier approvals. @throws the errors of `approve`
+   */
   reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
     return this.#resolutions.reject(pendingId, input);
   }
 
   /**
-   * What became of something that was pending once, also before this process began: reads one entry, and one more for each
-   * approval that was not the last.
+   * The outcome of a proposal that was pending, also before this process started. Reads one entry,
+   * and one more for each approval that was not the last.
    *
    * @throws RuntimeError `never_pending`, `conflict`
    */
@@ -263,125 +283,160 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Waits until something that is pending is decided for good, by whomever and in whichever process, and answers with the
-   * commit or the rejection; also when it was decided before. When it expires meanwhile, that is recorded, and is the answer.
-   * What other processes decide is seen when the store is looked at again, a few times a second.
+   * Waits until a pending proposal is finally resolved, in any process, and returns the commit or
+   * the rejection. Also returns if the proposal was resolved before the call. If the proposal
+   * expires during the wait, the expiry is recorded and returned. The trajectory polls the store a
+   * few times a second for decisions of other processes.
    *
-   * @throws RuntimeError `never_pending`, `still_pending` when the clock has come to `until`, `concluded` when the trajectory
-   * gave its final answer first, `conflict`, `clock_behind`; ArgumentError `bad_argument`; the signal's reason
+   * @throws RuntimeError `never_pending`, `still_pending` when the clock reaches `until`,
+   * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_behind`;
+   * ArgumentError `bad_argument`; the signal's reason
    */
   awaitCounselor(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
     return this.#decisions.awaited(pendingId, options);
   }
 
   /**
-   * Hands a task to a child trajectory: begins it, with a writ made from one of this trajectory. The writ is signed by who
-   * holds that one, and only so counts in the child. Its budget is set aside here until `conclude`.
+   * Delegates a task to a child trajectory: creates the child with a writ attenuated from a writ of
+   * this trajectory. The holder of the parent writ signs the new writ, and only the child accepts
+   * it. The child's budget is reserved here until `conclude`.
    *
-   * With a name for the child, the same again is the same delegation, whatever became of the first call; the child is then
-   * opened.
+   * If the child is named, a repeated call is the same delegation, regardless of the outcome of the
+   * first call. The child is then opened.
    *
-   * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`, `frozen`, `exists`,
-   * `idempotency_conflict`, `broken_start`, `domain_mismatch`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`;
-   * AuthorityError `not_attenuated`, `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`. Nothing is
-   * recorded then, but for `commit_unknown`.
+   * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
+   * `frozen`, `exists`, `idempotency_conflict`, `broken_start`, `domain_mismatch`, `concluded`,
+   * `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`, `wrong_key`,
+   * `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`. Nothing
+   * is recorded then, except for `commit_unknown`.
    */
   async delegate(input: DelegationInput): Promise<Trajectory> {
     return this.#open(await this.#delegations.delegate(input));
   }
 
   /**
-   * Erases what is sensitive at or below places of the state, and all that was ever written there, with the arguments and
-   * observations of the proposals that wrote it; or everything sensitive in some entries; or what is believed of a subject, a
-   * predicate of it or by one claim, with all that said, asked or recalled it here, and the sensitive values that who
-   * said it wrote into the state. It is adjudicated like any proposal, under a writ for `assize.erase`, and once it is committed the store has the texts no more: hashes stay as they
-   * are, states and facts have `{"$erased": hash}`, and what was copied into places that are not sensitive stays.
+   * Erases sensitive data. The input selects the data in one or more ways:
    *
-   * What other trajectories have said of the same is erased there; `left` names them. Names go with the last of them. What the state has of
-   * it at places that are not sensitive stays; `unmarked` names the entries, and `left` this trajectory then.
+   * - paths of the state: the values at or below them, every value ever written there, and the
+   *   arguments and observations of the proposals that wrote them;
+   * - entries: all of their sensitive data;
+   * - facts of a subject, of a predicate of a subject, or of one claim: the facts, all statements,
+   *   questions and recalls of them here, and the sensitive values that their asserting principals
+   *   wrote into the state.
    *
-   * Values that were inherited by a branch are erased in its source. A copy, backup or export that was made before is not
-   * reached.
+   * The kernel adjudicates an erasure like any proposal, under a writ for `assize.erase`. After the
+   * commit the store no longer has the erased strings. Hashes stay, states and facts have
+   * `{"$erased": hash}`, and copies at paths that are not sensitive stay.
    *
-   * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`, and as `propose`; StoreError `store_not_scrubbed` where it is
-   *   committed, and bytes of it may still be in the file of the store: it says what to do
+   * Statements of other trajectories about the same facts must be erased there; `left` names those
+   * trajectories. Names are erased with their last use. Copies of the facts in the state at paths
+   * that are not sensitive stay; `unmarked` names their entries, and `left` then includes this
+   * trajectory.
+   *
+   * Values that a branch inherited are erased in its source. Copies, backups and exports made
+   * earlier are not reached.
+   *
+   * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`, and the errors of
+   * `propose`; StoreError `store_not_scrubbed` if the erasure is committed but erased bytes may
+   * still be in the store's file; its message says what to do
    */
   erase(input: ErasureInput): Promise<ErasureRuling> {
     return this.#erasures.erase(input);
   }
 
   /**
-   * Revokes a writ with all below it, for good: from this entry on nothing is done under it here, nor in the trajectories
-   * that were delegated to under it. It is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID` whose
-   * holder stands above: one of the ancestors of what is revoked, or a root writ of the key that issued its root and that names
-   * both the action and `writ:ID`, `writ:*` or `writ:**`. It does not wait for a person, and goes on while an approval freezes
-   * the world. Revoking again gives the earlier entry.
+   * Revokes a writ and all its descendants permanently. From this entry on, nothing is done under
+   * them here or in trajectories that were delegated to under them.
    *
-   * Where an open delegation could not be reached, `carried` says why: opening this trajectory, or revoking again, completes it.
+   * The revocation is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID`
+   * whose holder is an ancestor of the revoked writ. Such a writ is an ancestor of the revoked
+   * writ, or a root writ of the key that issued its root. Such a root writ names the action and
+   * `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and it proceeds while
+   * an approval freezes the state. Revoking again returns the earlier entry.
    *
-   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`;
-   * ArgumentError `bad_argument`
+   * If an open delegation could not be reached, `carried` gives the reason. Opening this
+   * trajectory, or revoking again, completes the revocation.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`,
+   * `commit_unknown`, `clock_behind`; ArgumentError `bad_argument`
    */
   revoke(input: RevocationInput): Promise<Revocation> {
     return this.#revocations.revoke(input);
   }
 
   /**
-   * Takes over a revocation from the trajectory that delegated to this one, by its entry there, and carries it on. The same
-   * again gives the same entry; undefined where this trajectory gave its final answer, which nothing follows.
+   * Adopts a revocation from the trajectory that delegated to this trajectory, by its entry there,
+   * and propagates it to children. Repeating the call returns the same entry. Returns undefined if
+   * this trajectory gave its final answer, because nothing follows that.
    *
-   * @throws RuntimeError `not_found` for what revokes nothing that this trajectory stands under, and as `revoke`
+   * @throws RuntimeError `not_found` if the entry revokes no ancestor of this trajectory's writ,
+   * and the errors of `revoke`
    */
   takeOverRevocation(entryId: Hash): Promise<EntryRow | undefined> {
     return this.#revocations.takeOver(entryId);
   }
 
-  /** The ids of the writs that were revoked here, or where this branch begins; with each, all below it is. */
+  /**
+   * The ids of the writs that were revoked here or before this branch started. Each revocation
+   * includes all descendants.
+   */
   revoked(): Hash[] {
     return [...this.#writer.parts.writs.revoked];
   }
 
-  /** The delegation that this trajectory was begun by, with the writ that came with it; undefined for others. */
+  /**
+   * The delegation that created this trajectory, with its writ; undefined for other trajectories.
+   */
   get delegatedFrom(): Origin | undefined {
     return this.#delegations.origin;
   }
 
-  /** Delegations that are not concluded, oldest first, by the id of the entry that started them; copies. */
+  /**
+   * Delegations that are not concluded, oldest first, by the id of the entry that started them;
+   * copies.
+   */
   delegations(): OpenDelegation[] {
     return this.#delegations.list();
   }
 
   /**
-   * Concludes a delegation: ends the child with its final answer, if it has not given one yet, and takes it over. What the
-   * child spent stays spent here, the rest is free again. Returns the entry, whose payload has the `final_answer`. Without
-   * `finalAnswer`, what the child answered is taken over, or it ends without one. The same again returns the same entry.
+   * Concludes a delegation: ends the child with its final answer, unless the child has already
+   * answered, and records the answer here. The budget that the child spent stays spent here, and
+   * the rest is refunded. Returns the entry, whose payload has the `final_answer`. Without
+   * `finalAnswer`, the child's own answer is recorded, or the child ends without an answer.
+   * Repeating the call returns the same entry.
    *
-   * @throws RuntimeError `not_delegated`, `still_delegated` when the child has open delegations itself,
-   * `idempotency_conflict` when there is another final answer, `bad_intent`, `conflict`, `commit_unknown`, `clock_behind`, and
-   * what opening the child throws; CanonError for an answer that is not JSON; ArgumentError `bad_argument`
+   * @throws RuntimeError `not_delegated`, `still_delegated` when the child has open delegations
+   * itself, `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
+   * `commit_unknown`, `clock_behind`, and the errors of opening the child; CanonError for an answer
+   * that is not JSON; ArgumentError `bad_argument`
    */
   conclude(delegationId: Hash, conclusion?: Conclusion): Promise<EntryRow> {
     return this.#delegations.conclude(delegationId, conclusion);
   }
 
   /**
-   * Gives the final answer of a trajectory that a delegation began, and ends it: nothing follows, and what still waits for
-   * approval is void. It is for the parent to conclude.
+   * Gives the final answer of a delegated trajectory and ends it: no entry follows, and pending
+   * proposals become void. The parent concludes the delegation.
    *
-   * @throws as `conclude`
+   * @throws the errors of `conclude`
    */
   answer(conclusion?: Conclusion): Promise<EntryRow> {
     return this.#delegations.answer(conclusion);
   }
 
-  /** Reads it anew, so that what was erased in another trajectory, and came from there, is forgotten here too. */
+  /**
+   * Reloads the trajectory, so that values erased in another trajectory and inherited here are
+   * evicted from memory.
+   */
   forget(): Promise<void> {
     return this.#writer.forget();
   }
 
   /**
-   * Finishes what a crash left between this trajectory and those that it delegated to: begins a child that has no root yet,
-   * tells it what was revoked above it, concludes what a child has answered. Done whenever a trajectory is opened.
+   * Finishes work that a crash interrupted between this trajectory and its children. Creates a
+   * child that has no root yet, propagates revocations to children, and concludes children that
+   * have answered. Runs whenever a trajectory is opened.
    */
   async completeDelegations(): Promise<void> {
     await this.#revocations.complete();
@@ -389,7 +444,7 @@ export class Trajectory<D extends Domain = Domain> {
   }
 }
 
-/** A payload is never changed once it is recorded: whenever it is copied, the copy is the same. */
+/** A recorded payload never changes, so every copy is the same. */
 function copiedWhenSeen(id: Hash, recorded: PendingPayload): { readonly id: Hash; readonly payload: PendingPayload } {
   let copy: PendingPayload | undefined;
   return {
