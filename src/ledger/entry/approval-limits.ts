@@ -1,2 +1,2 @@
-/** Most people whose approval one proposal can take. */
+/** The maximum number of approvals that one proposal can require. */
 export const APPROVALS_MAX = 8;

@@ -3,7 +3,7 @@ import { type BeliefRow, type Inheritance, OPEN_END, OPEN_START } from './fact-r
 import { isHash } from './is-hash.ts';
 import { type Check, isSeq, listOf, members, oneOf } from './shape-checks.ts';
 
-/** A text of a column: stores have them in text columns, and PostgreSQL has no NUL there. */
+/** A string that a store can keep in a text column. PostgreSQL text cannot contain NUL. */
 const isColumn: Check = (value) =>
   typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\0');
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
@@ -69,22 +69,22 @@ const hasChangeMembers = members(
   { merged: listOf(isColumn), inherit: isInheritance },
 );
 
-/** Whether it is a change of one partition, whole and with nothing besides. */
+/** Whether the value is a complete change of one partition, with no other fields. */
 export const isBeliefChange: Check = (value) => {
   if (!hasChangeMembers(value)) return false;
   const { version, insert } = value as { version: number; insert: readonly BeliefRow[] };
   return insert.every(({ asserted_seq }) => asserted_seq <= version);
 };
 
-/** Whether a value is what the reference to a partition stands for. */
+/** Whether a value has the form of a partition name, as its reference resolves to it. */
 export const isPartitionName: Check = members(
   { space: isColumn, subject: isColumn, predicate: isColumn },
   { branch: isColumn },
 );
 
-/** The same, of a partition that begins with what it inherits: it is a branch's. */
+/** The same check for the name of a branch's partition that inherits facts. */
 export const isBranchPartitionName: Check = (value) =>
   isPartitionName(value) && Object.hasOwn(value as object, 'branch');
 
-/** Whether a value is what the reference to an object stands for. */
+/** Whether a value has the form of a fact's object, as its reference resolves to it. */
 export const isFactObject: Check = isColumn;

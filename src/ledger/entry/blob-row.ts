@@ -1,22 +1,22 @@
 import type { Hash } from './hash.ts';
 
-/** A text stored once under the SHA-256 of its UTF-8 bytes. */
+/** A string stored once under the SHA-256 of its UTF-8 bytes. */
 export interface BlobRow {
   readonly hash: Hash;
   readonly text: string;
 }
 
-/** A blob whose text is gone for good, and the entry that says so. */
+/** A blob whose text was permanently erased, and the entry that erased it. */
 export interface ErasedRow {
   readonly hash: Hash;
-  /** The commit of `assize.erase` that names it. */
+  /** The id of the `assize.erase` commit that names the blob. */
   readonly by: Hash;
 }
 
-/** An answer of the oracle log whose text is gone for good, and the entry that says so. */
+/** An answer of the oracle log whose text was permanently erased, and the entry that erased it. */
 export interface ErasedAnswer {
-  /** In the oracle log. */
+  /** The answer's key in the oracle log. */
   readonly key: Hash;
-  /** The commit of `assize.erase` that names it. */
+  /** The id of the `assize.erase` commit that names the answer. */
   readonly by: Hash;
 }

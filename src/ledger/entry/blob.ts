@@ -8,8 +8,9 @@ import { isHash } from './is-hash.ts';
 export const INLINE_MAX = 16_384;
 
 /**
- * The value in place, or, when it is large, a reference to a blob that is added to `blobs`. A value that could be
- * mistaken for a reference, or for an erased one, is stored as a blob too, so that a reference is never forged.
+ * Returns a small value unchanged. For a large value, adds a blob to `blobs` and returns a
+ * reference to the blob. A value that looks like a reference or an erased value is also stored as a
+ * blob, so no value can forge a reference.
  *
  * @throws CanonError for a large value that is not JSON; ArgumentError `bad_argument`
  */
@@ -25,8 +26,9 @@ export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: num
 }
 
 /**
- * A reference to a blob that holds the value beside a salt of 32 hex digits, so that who has the hash can't try out values.
- * Only what is stored so can be erased. `write`: `plainText` for what was made here.
+ * Returns a reference to a blob that holds the value next to a salt of 32 hex digits. The salt
+ * stops a reader of the hash from testing candidate values. Only values stored in this way can be
+ * erased. `write`: use `plainText` for values made in this process.
  */
 export function storeSalted(
   value: Json,
@@ -40,12 +42,15 @@ export function storeSalted(
   return { $blob: hash, bytes: Buffer.byteLength(text), salted: true };
 }
 
-/** Also what only looks like one: where a reference may stand, nothing else may look so. */
+/**
+ * Returns true also for a value that only looks like a reference. No other value may look like one
+ * in a position that can hold references.
+ */
 export function isBlobRef(value: unknown): value is BlobRef {
   return looksLikeReference(value);
 }
 
-/** Exactly what stands in a state where a value was erased. */
+/** Whether the value is exactly the marker that a state holds in place of an erased value. */
 export function isErased(value: unknown): value is Erased {
   return (
     typeof value === 'object' &&
@@ -56,7 +61,7 @@ export function isErased(value: unknown): value is Erased {
   );
 }
 
-/** The blob that stands for a value, if one does. */
+/** The hash of the blob that the value refers to, if the value is a reference. */
 export function blobOf(value: Stored): Hash | undefined {
   return isBlobRef(value) ? value.$blob : undefined;
 }
@@ -70,14 +75,14 @@ function looksLikeReference(value: unknown): boolean {
   );
 }
 
-/** What a UTF-16 unit can become at most: `\u001f`. */
+/** Maximum length of one escaped UTF-16 unit: `\u001f`. */
 const ESCAPED_MAX = 6;
 /** The longest number is `-1.2345678901234567e-308`. */
 const NUMBER_MAX = 24;
 
 /**
- * Saves the canonicalisation of what is surely short: the room that is left when the value has its longest possible
- * text; negative, and given up, as soon as that might not fit.
+ * The units left over if the value has its longest possible text. The function stops at the first
+ * negative result. The estimate avoids the canonicalisation of values that are certainly short.
  */
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length * ESCAPED_MAX - 2;

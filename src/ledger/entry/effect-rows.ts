@@ -1,101 +1,109 @@
 import type { Hash } from './hash.ts';
 
-/** A transaction of tools, from its first record on (decisions §5). */
+/** A tool transaction, from its first record on (docs/decisions/015-effect-order.md). */
 export interface EffectTransactionRow {
-  /** Over all trajectories of a store, from 1, given once. They may be begun in another order. */
+  /** Unique over all trajectories of a store, from 1. Transactions may begin in another order. */
   readonly epoch: number;
   readonly trajectory_id: string;
-  /** Canonical text of what it is and may touch; see `effects/log.ts`. */
+  /** Canonical text of the transaction's description and scopes; see `effects/log.ts`. */
   readonly body: string;
 }
 
-/** What was recorded of a transaction at once. */
+/** One record of a transaction's log. */
 export interface EffectRecordRow {
   readonly epoch: number;
-  /** Its place in the log of its transaction, from 0, without gaps. */
+  /** The record's index in the log of its transaction, from 0, without gaps. */
   readonly place: number;
-  /** Canonical text. */
+  /** The record as canonical text. */
   readonly record: string;
 }
 
-/** An effect's idempotency key, which stands for one effect for ever, and is never let go. */
+/** An effect's idempotency key. The key names one effect permanently and is never released. */
 export interface EffectKeyRow {
   readonly key: Hash;
   readonly epoch: number;
-  /** The effect's place among the calls of its transaction. */
+  /** The effect's index among the calls of its transaction. */
   readonly n: number;
 }
 
 /**
- * What is written of effects in one transaction of the store, alone or with a batch of entries: all of it or nothing, in the
- * order of the members. What is there already, word for word, is left as it is, so that a write may be repeated.
+ * A write to the effect log in one store transaction, alone or with a batch of entries. The store
+ * applies all of the write or nothing, in the order of the fields. Rows that already exist with
+ * identical text stay unchanged, so a write may be repeated.
  *
- * Records and keys are of a transaction that is open, begun before or here. What does not fit is misuse, and an error
- * (`store_invalid_input`): an epoch that was begun as another transaction, or never; a place that would leave a gap, or has
- * another text; anything new for a transaction that has ended.
+ * Records and keys belong to an open transaction, begun earlier or in this write. Other input is
+ * misuse and fails with `store_invalid_input`: an epoch begun as another transaction, or never; an
+ * index that leaves a gap or has another text; new rows for an ended transaction.
  */
 export interface EffectWrite {
   /**
-   * Of the tenure or membership under which it is written, from 1: nothing is written under a tenure after which another was given,
-   * or a membership that has ended.
+   * The fence of the lease or membership under which the write is made, from 1. The store refuses
+   * the write after a newer lease was granted or the membership ended.
    */
   readonly fence: number;
   readonly begun?: readonly EffectTransactionRow[];
   readonly records?: readonly EffectRecordRow[];
   readonly keys?: readonly EffectKeyRow[];
-  /** Epochs of transactions that have ended: they are open no more. */
+  /** Epochs of transactions that have ended. */
   readonly ended?: readonly number[];
 }
 
 /**
- * `fenced`: another tenure was given since, or the membership has ended. `taken`: the key stands for another effect already, in the store or earlier in the
- * write. Nothing of it was written in both cases. Where a write is refused for several reasons, a `conflict` of its batch
- * among them, which of them is named is left to the store; who is fenced never hears of misuse.
+ * The reason of a refused write. `fenced`: a newer lease was granted, or the membership ended.
+ * `taken`: the key already names another effect, in the store or earlier in the write. The store
+ * wrote nothing in either case.
+ *
+ * If several reasons apply, including a `conflict` of the batch, the store chooses which one to
+ * return. A fenced writer never receives a misuse error.
  */
 export type EffectRefusal =
   | { readonly status: 'fenced' }
   | { readonly status: 'taken'; readonly key: Hash; readonly epoch: number; readonly n: number };
 
-/** A transaction as the log has it. */
+/** A transaction as the effect log stores it. */
 export interface LoggedTransaction extends EffectTransactionRow {
-  /** In order. */
+  /** The records, in log order. */
   readonly records: readonly string[];
 }
 
-/** Which transactions are listed. */
+/** Selects the transactions to list. */
 export interface EffectPage {
-  /** Those of a lesser epoch than this; default: all. */
+  /** Only transactions with a lower epoch. Default: all. */
   readonly before?: number;
-  /** At most so many, from 1. */
+  /** Maximum number of transactions, from 1. */
   readonly limit: number;
-  /** Default: those of all trajectories. */
+  /** Only transactions of this trajectory. Default: all trajectories. */
   readonly trajectoryId?: string;
 }
 
-/** Which of those that are open are wanted; what is left out restricts nothing. */
+/** Selects open transactions. An absent field restricts nothing. */
 export interface OpenEffectPage {
-  /** Those of a greater epoch than this. */
+  /** Only transactions with a higher epoch. */
   readonly after?: number;
-  /** At most so many, from 1. */
+  /** Maximum number of transactions, from 1. */
   readonly limit?: number;
   readonly trajectoryId?: string;
 }
 
-/** What a member says about its live work, to all who work on the effects of a store. */
+/** An event that a group member publishes about its transactions to all members of the store. */
 export type Said =
-  /** It gets the next epoch, and is registered with it at once. */
+  /** The transaction gets the next epoch and is registered with that epoch in the same step. */
   | { readonly is: 'begun'; readonly claims: string }
-  /** It claims more, or gives claims up. */
+  /** The transaction registers more claims, or releases claims. */
   | { readonly is: 'grown' | 'given'; readonly epoch: number; readonly claims: string }
-  /** It waits for a person, and keeps these claims; by default all that it has. */
+  /** The transaction needs a human decision and keeps these claims. Default: all its claims. */
   | { readonly is: 'left'; readonly epoch: number; readonly claims?: string }
-  /** `own`: this member goes on with what was left. `ended`: nothing of it is to be done any more. */
+  /**
+   * `own`: this member resumes an unresolved transaction. `ended`: the transaction needs no further
+   * work.
+   */
   | { readonly is: 'own' | 'ended'; readonly epoch: number };
 
 /**
- * What was said, in the one order in which all members hear it; or that work has another member now. `resumed`: it was found open
- * in the log, with no member that had it. `taken`: all that was of `gone` is of `fence`, which then owns what that one had left: it may
- * have been left for want of a tool.
+ * A published event, in the one order in which all members receive events, or a change of
+ * ownership. `resumed`: the transaction was open in the log and had no owner. `taken`: every
+ * transaction of the member `gone` now belongs to the member `fence`. The new owner also owns the
+ * unresolved ones, which may only have lacked a tool.
  */
 export type Happening = { readonly seq: number; readonly fence: number } & (
   | { readonly is: 'begun' | 'grown' | 'given'; readonly epoch: number; readonly claims: string }

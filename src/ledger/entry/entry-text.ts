@@ -11,7 +11,10 @@ export interface EntrySigner {
   readonly privateKey: string;
 }
 
-/** Makes the row of a payload, which is data made here (see `plainText`): canonical text, and the id that is its hash. */
+/**
+ * Builds the row of a payload: its canonical text and the id that is the text's hash. The payload
+ * is data made in this process (see `plainText`).
+ */
 export function entryRow(payload: Payload, signer?: EntrySigner): EntryRow {
   const text = plainText(signer === undefined ? payload : { ...payload, signature: sign(payload, signer) });
   const { trajectory_id, parent, seq, kind } = payload;
@@ -23,14 +26,15 @@ function sign(payload: Payload, signer: EntrySigner): EntrySignature {
 }
 
 /**
- * Checks everything that a row shows by itself: its text is canonical, hashes to its id, is a whole payload of a
- * known kind, agrees with the columns beside it, and its signature, if it has one, holds.
+ * Checks a row on its own. The text is canonical, hashes to the row's id and is a complete payload
+ * of a known kind. The payload agrees with the row's other columns, and its signature, if present,
+ * is valid.
  *
  * @throws LedgerFault; ArgumentError `bad_argument`
  */
 export function checkRow(row: EntryRow): Entry {
   requireForm(form.object, row, 'row');
-  // What a damaged store gives is a fault of the ledger, whatever it is.
+  // Any malformed value from a damaged store is a ledger fault.
   if (typeof row.payload !== 'string' || typeof row.id !== 'string')
     throw faultOf(row, 'tampered', 'the row has no payload, or no id, that is a text');
   const payload = canonicalPayload(row);
@@ -61,14 +65,14 @@ const ENTRY_ROW = form.members({
   payload: form.text,
 });
 
-/** What stands beside the text as well, to be found by. */
+/** Fields that rows repeat as columns, for lookups. */
 const COLUMNS = ['trajectory_id', 'seq', 'parent', 'kind'] as const;
 
 function canonicalPayload(row: EntryRow): Payload {
   try {
     return parseCanonical(row.payload) as unknown as Payload;
   } catch (error) {
-    // A changed text is most often not canonical any more; what matters to the reader is that it was changed.
+    // A changed text is usually no longer canonical. The change itself is the more useful fault.
     if (!hashesTo(row.payload, row.id)) throw faultOf(row, 'tampered', 'the payload does not hash to the id', error);
     throw faultOf(row, 'not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
   }
@@ -84,13 +88,13 @@ function signatureHolds(payload: Payload): boolean {
   return verifyText('entry', canonicalize(unsigned), value, key);
 }
 
-/** Whether a stored text, whatever it is by now, has that hash. A text that is not well-formed has none. */
+/** Whether a stored text of any form has this hash. A text that is not well-formed has no hash. */
 export function hashesTo(text: string, hash: Hash): boolean {
   return text.isWellFormed() && hashText(text) === hash;
 }
 
 /**
- * The entry of a row that was checked before: no checks, for reading what was just verified or written.
+ * Parses the entry of a row without checks, for rows that were just verified or written.
  *
  * @throws ArgumentError `bad_argument`
  */

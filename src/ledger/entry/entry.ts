@@ -7,7 +7,7 @@ import type { Patch } from './patch.ts';
 export type { Instant } from '#canon';
 export type EntryKind = 'root' | 'commit' | 'rejection' | 'pending_approval' | 'delegation' | 'branch';
 
-/** Why an intent did not become an effect (DESIGN §5). */
+/** The reason why an intent was rejected (docs/decisions/003-what-writes-an-entry.md). */
 export type RejectionReason =
   | 'invalid_authority'
   | 'policy_denied'
@@ -21,18 +21,18 @@ export type RejectionReason =
   | 'conflict'
   | 'expired';
 
-/** Members that every payload has, so that an id commits to its place and to all that came before. */
+/** Fields of every payload. With them an id commits to its position and to all earlier entries. */
 interface Common<Kind extends EntryKind> {
   readonly kind: Kind;
   readonly trajectory_id: string;
   readonly seq: number;
-  /** The id of the entry before; null only at seq 0. */
+  /** The id of the previous entry; null only at seq 0. */
   readonly parent: Hash | null;
   readonly at: Instant;
   readonly signature?: EntrySignature;
 }
 
-/** Ed25519 over `assize/entry/v1\n` and the canonical payload without this member. */
+/** Ed25519 over `assize/entry/v1\n` and the canonical payload without this field. */
 export interface EntrySignature {
   /** The public key, 64 hex digits. */
   readonly key: string;
@@ -46,7 +46,7 @@ export interface DomainRef {
   readonly hash: Hash;
 }
 
-/** A role as bound in an intent: its name and the values of its parameters. */
+/** A role as bound in an intent: the role's name and the values of its parameters. */
 export interface RoleRef {
   readonly name: string;
   readonly params: { readonly [param: string]: string };
@@ -58,26 +58,29 @@ export interface ActionRecord {
   readonly args: Stored;
 }
 
-/** What came from outside and was used: by value, or by oracle key. */
+/** A value from outside that a proposal used, recorded by value or by oracle key. */
 export interface Observation {
   readonly name: string;
-  /** Beside a key: the hash of the answer in the oracle log, by salted reference. */
+  /** With a key: the hash of the answer in the oracle log, by salted reference. */
   readonly value?: Stored;
   readonly oracle_key?: Hash;
-  /** Of that answer, in place: where it is a turn of a run, and in entries of before. */
+  /** The hash of that answer, in place: for a turn of a run, and in older entries. */
   readonly hash?: Hash;
 }
 
-/** What one commit changes, all floors together. A commit suffices to fold; folding calls no domain code. */
+/**
+ * All changes of one commit: state, effects and facts. A fold needs only the commit and calls no
+ * domain code.
+ */
 export interface Delta {
   readonly state: Stored<readonly Patch[]>;
-  /** What tools did or do with it, in the order of their calls: the idempotency key, and what is called, by salted hash. */
+  /** The effects of the commit, in call order: the idempotency key, and the call by salted hash. */
   readonly effects: readonly { readonly id: Hash; readonly effect: Stored }[];
-  /** What of beliefs it changes, a partition each. */
+  /** The changed facts, one change for each partition. */
   readonly beliefs: readonly BeliefChange[];
 }
 
-/** A policy's answer as recorded; replay reads it and never asks again. */
+/** A policy's recorded answer. Replay reads the record and never calls the policy again. */
 export interface PolicyRecord {
   readonly digest: Hash;
   readonly decision: 'allow' | 'deny' | 'needs_approval';
@@ -94,19 +97,22 @@ export interface CounselorRecord {
   /** How the principal was identified, such as `cli`. */
   readonly method: string;
   readonly override?: true;
-  /** Of an approval with override that is not the last: what did not pass then. A commit has the whole vector. */
+  /**
+   * For an approval with override that is not the last: the invariants that failed at that time. A
+   * commit has the whole vector.
+   */
   readonly overridden?: readonly VectorItem[];
   readonly reason?: string;
 }
 
-/** One invariant's result on a state, in the order of declaration. */
+/** The result of one invariant on a state, in declaration order. */
 export interface VectorItem {
   readonly invariant_id: string;
   readonly result: 'pass' | 'reject' | 'escalate';
   readonly detail?: string;
 }
 
-/** What an agent asked for, as recorded with a refusal. */
+/** The intent of a caller, as a rejection records it. */
 export interface IntentRecord {
   readonly action: string;
   readonly role: RoleRef;
@@ -114,7 +120,7 @@ export interface IntentRecord {
   readonly observations: readonly Observation[];
 }
 
-/** The exact proposal that waits for a person. */
+/** The exact proposal that is pending approval. */
 export interface ProposalRecord {
   readonly proposal_id: Hash;
   readonly writ_id: Hash;
@@ -122,14 +128,19 @@ export interface ProposalRecord {
   readonly observations: readonly Observation[];
   readonly at: Instant;
   readonly delta: Delta;
-  /** What the approval mark adds, shown with the placeholder `$counselor` for who approves. */
+  /**
+   * The patches that the approval mark adds, with the placeholder `$counselor` for the approver.
+   */
   readonly approval: Stored<readonly Patch[]>;
   readonly budget_cost: Amounts;
-  /** What has to be chosen, where what it says contradicts what is believed: a salted reference. */
+  /** The choices to make if the proposal contradicts current facts, as a salted reference. */
   readonly questions?: Stored;
-  /** When it was said, where a judge was asked first and that took time: what is said without a time of its own is so from then on. */
+  /**
+   * The time of the statements, if a judge was called first. A statement without its own time is
+   * valid from this time.
+   */
   readonly said_at?: Instant;
-  /** As in the commit or rejection that it becomes. */
+  /** The same hash as in the resulting commit or rejection. */
   readonly key_hash?: Hash;
 }
 
@@ -139,15 +150,18 @@ export interface RootPayload extends Common<'root'> {
   readonly compiler_version: string;
   readonly policy_hash?: Hash;
   readonly writs: readonly Json[];
-  /** The delegation that the trajectory was begun by. The first of `writs` is then the one that was delegated. */
+  /**
+   * The delegation that created the trajectory. The first item of `writs` is then the delegated
+   * writ.
+   */
   readonly delegated_from?: DelegatedFrom;
   readonly detection_vector?: readonly VectorItem[];
   readonly note?: string;
-  /** The sensitive parts of the initial state: what is added to it before anything else. */
+  /** The sensitive parts of the initial state, which are added to the state first. */
   readonly sensitive?: readonly Patch[];
 }
 
-/** The trajectory that delegated, and its entry that says so. */
+/** The delegating trajectory and its delegation entry. */
 export interface DelegatedFrom {
   readonly trajectory_id: string;
   readonly entry_id: Hash;
@@ -155,7 +169,7 @@ export interface DelegatedFrom {
 
 export interface BranchPayload extends Common<'branch'> {
   readonly source_trajectory_id: string;
-  /** A commit of the source, or its root or branch entry where there is none yet. */
+  /** A commit of the source, or its root or branch entry if the source has no commit yet. */
   readonly source_commit_id: Hash;
   readonly domain: DomainRef;
   readonly compiler_version: string;
@@ -167,7 +181,10 @@ export interface BranchPayload extends Common<'branch'> {
 
 export interface CommitPayload extends Common<'commit'> {
   readonly proposal_id: Hash;
-  /** The caller's idempotency key, hashed with principal and trajectory: it is for one proposal. */
+  /**
+   * The caller's idempotency key, hashed with principal and trajectory. The key belongs to one
+   * proposal.
+   */
   readonly key_hash?: Hash;
   readonly writ_id: Hash;
   readonly parent_commit: Hash;
@@ -197,10 +214,10 @@ export interface RejectionPayload extends Common<'rejection'> {
 
 export interface PendingPayload extends Common<'pending_approval'> {
   readonly proposal: ProposalRecord;
-  /** Hash of what will run: proposal, its time, delta, approval mark. */
+  /** Hash of the proposal to run: proposal, time, delta and approval mark. */
   readonly digest: Hash;
   readonly channel: string;
-  /** The last two: of an effect (see `settlement.ts`). */
+  /** The last two reasons belong to effects (see `settlement.ts`). */
   readonly reason:
     | 'invariant_escalated'
     | 'policy_needs_approval'
@@ -212,44 +229,56 @@ export interface PendingPayload extends Common<'pending_approval'> {
   readonly detail: string;
   readonly policy?: PolicyRecord;
   readonly invariant_id?: string;
-  /** `world`, or the pointers of the closure that is frozen. */
+  /** `world` for the whole state, or the pointers of the frozen closure. */
   readonly freezes: 'world' | readonly string[];
-  /** The head this was judged on. */
+  /** The head on which the kernel adjudicated the proposal. */
   readonly head: Hash;
   readonly expires?: Instant;
-  /** How many people must approve, where it takes more than one: 2 to 8. */
+  /** The number of required approvals, if more than one: 2 to 8. */
   readonly approvals?: number;
-  /** The pending that this one goes on from, with one approval more; `approved_by` is then there (see `approvals.ts`). */
+  /**
+   * The pending entry that this entry replaces with one more approval. `approved_by` is then
+   * present (see `approvals.ts`).
+   */
   readonly resolves?: Hash;
-  /** Who approved so far, the first one first. */
+  /** The approvers so far, in order. */
   readonly approved_by?: readonly CounselorRecord[];
 }
 
 /**
- * One step of a delegation; `child_trajectory_id`, `task` and `writ` are the same in all three:
+ * One step of a delegation. `child_trajectory_id`, `task` and `writ` are the same in all three
+ * steps:
  *
- * - the start, in the parent: neither `concludes` nor what comes with it. The child's root names it as `delegated_from`.
- * - the answer, in the child, and the last entry there: `concludes` names the start.
- * - the conclusion, in the parent: `concludes` names the start, `child_head` pins the answer, the rest is as it is there.
+ * - the start, in the parent: has neither `concludes` nor the fields that depend on it. The child's
+ *   root names the start as `delegated_from`.
+ * - the answer, in the child, as its last entry: `concludes` names the start.
+ * - the conclusion, in the parent: `concludes` names the start, and `child_head` pins the answer.
+ *   The other fields equal those of the answer.
  */
 export interface DelegationPayload extends Common<'delegation'> {
   readonly child_trajectory_id: string;
   readonly task: string;
-  /** What the child may do, made of a writ of the parent; its budget is set aside there from the start on. */
+  /**
+   * The child's writ, attenuated from a writ of the parent. The parent reserves its budget from the
+   * start on.
+   */
   readonly writ: Json;
-  /** In a start: what the child begins with, so that its root can be written whoever comes first. */
+  /** In a start: the child's initial values, so any process can write the child's root. */
   readonly begins?: ChildBeginning;
   readonly concludes?: Hash;
   readonly child_head?: Hash;
   readonly final_answer?: Stored;
-  /** What was spent of the writ's budget in the child, and below it; the rest is free again. */
+  /**
+   * The amounts spent from the writ's budget in the child and its descendants. The rest is
+   * refunded.
+   */
   readonly budget_cost?: Amounts;
 }
 
 export interface ChildBeginning {
   readonly domain: DomainRef;
   readonly initial_state: Stored;
-  /** As in a root. */
+  /** Same as `sensitive` of a root. */
   readonly sensitive?: readonly Patch[];
 }
 
@@ -261,7 +290,7 @@ export type Payload =
   | DelegationPayload
   | BranchPayload;
 
-/** An entry with its payload read. */
+/** An entry with its parsed payload. */
 export interface Entry<P extends Payload = Payload> {
   readonly id: Hash;
   readonly trajectory_id: string;
@@ -271,7 +300,7 @@ export interface Entry<P extends Payload = Payload> {
   readonly payload: P;
 }
 
-/** An entry as stored: the payload is its canonical text, which is what the id hashes. */
+/** An entry as stored. The payload is canonical text, and the id is the hash of that text. */
 export interface EntryRow {
   readonly id: Hash;
   readonly trajectory_id: string;

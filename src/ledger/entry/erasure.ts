@@ -3,49 +3,55 @@ import type { CommitPayload, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
-/** The built-in action whose commit erases values (decisions §1.3). */
+/** The built-in action whose commit erases values (docs/decisions/003-what-writes-an-entry.md). */
 export const ERASE_ACTION = 'assize.erase';
 
-/** A value that is erased: the blob, the entry of this trajectory that refers to it, and where it still stands in the state. */
+/**
+ * An erased value: the blob, the entry of this trajectory that refers to the blob, and the value's
+ * paths in the state.
+ */
 export interface ErasedValue {
   readonly hash: Hash;
   readonly seq: number;
   readonly path?: string;
 }
 
-/** A text of the effect log that no entry names: of which effect it is, by the epoch of its transaction and its place there. */
+/** A text of the effect log that no entry names: the effect's transaction epoch and index. */
 export interface ErasedLogged {
   readonly hash: Hash;
   readonly epoch: number;
   readonly n: number;
 }
 
-/** What is believed and was asked to be erased, without a name of it: those stand in blobs. */
+/** The facts that an erasure requested. Their names are in blobs and do not appear here. */
 export interface ErasedBeliefs {
   readonly space: string;
-  /** Hashes of the names of the partitions that the trajectory had of it. */
+  /** Hashes of the names of the trajectory's matching partitions. */
   readonly partitions: readonly Hash[];
-  /** The only claim that was meant. */
+  /** Restricts the request to one claim. */
   readonly claim?: string;
 }
 
 /** The arguments of an erasure. */
 export interface ErasureArgs {
-  /** The places that were asked to be erased, with all below them. */
+  /** The requested paths. The erasure includes all paths below them. */
   readonly at: readonly string[];
-  /** The entries that were asked for, of which all is erased. */
+  /** The requested entries, which are erased completely. */
   readonly entries: readonly Hash[];
-  /** What was asked for of what is believed. */
+  /** The requested facts. */
   readonly beliefs?: readonly ErasedBeliefs[];
-  /** The transactions of tools that were asked for, by epoch; no rule asks for them. */
+  /** The requested tool transactions, by epoch. No chain rule checks them. */
   readonly transactions?: readonly number[];
   readonly reason: string;
   readonly values: readonly ErasedValue[];
-  /** Keys of the oracle log, whose answers were erased with them; what is none is passed over (`answersErasedBy`). */
+  /**
+   * Keys of the oracle log whose answers were erased too. `answersErasedBy` ignores values that are
+   * not keys.
+   */
   readonly answers?: readonly Hash[];
   /**
-   * Texts of the effect log that were erased with them; what is none is passed over (`loggedErasedBy`). Neither was any of them named by an
-   * entry before, nor is it named by one after that.
+   * Texts of the effect log that were erased too. `loggedErasedBy` ignores values of another form.
+   * No earlier or later entry names one of these texts.
    */
   readonly logged?: readonly ErasedLogged[];
 }
@@ -54,7 +60,7 @@ export function isErasure(payload: Payload): payload is CommitPayload {
   return payload.kind === 'commit' && payload.action.name === ERASE_ACTION;
 }
 
-/** The arguments of an erasure, or undefined for what is none. */
+/** The arguments of an erasure, or undefined if the value has another form. */
 export function erasureArgs(args: Json): ErasureArgs | undefined {
   const { at, entries, beliefs = [], reason, values } = (args ?? {}) as Partial<ErasureArgs>;
   const lists = [at, entries, beliefs, values].every(Array.isArray);
@@ -66,14 +72,20 @@ export function erasureArgs(args: Json): ErasureArgs | undefined {
   return sound ? (args as unknown as ErasureArgs) : undefined;
 }
 
-/** Keys of the oracle log that an erasure names. No rule of chains asks for them, so they may be anything. @throws ArgumentError `bad_argument` */
+/**
+ * Keys of the oracle log that an erasure names. Chain rules do not check them, so the stored values
+ * may have any form. @throws ArgumentError `bad_argument`
+ */
 export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
   requireForm(form.object, args, 'args');
   const { answers } = args;
   return Array.isArray(answers) ? answers.filter(isHash) : [];
 }
 
-/** Texts of the effect log that an erasure names. No rule of chains asks for them, so they may be anything. @throws ArgumentError `bad_argument` */
+/**
+ * Texts of the effect log that an erasure names. Chain rules do not check them, so the stored
+ * values may have any form. @throws ArgumentError `bad_argument`
+ */
 export function loggedErasedBy(args: ErasureArgs): readonly ErasedLogged[] {
   requireForm(form.object, args, 'args');
   const { logged } = args;

@@ -2,51 +2,57 @@ import type { Instant } from '#canon';
 import type { BlobRef, Hash } from './hash.ts';
 
 /**
- * Where a valid time begins that has always been. As its counterpart it lies outside of the years that an instant may have, so that
- * text order is time order also for it. No database takes it for a date: periods are kept as text.
+ * The start of a valid time without a lower bound. The value lies outside the years of an instant,
+ * so text order equals time order. Stores keep periods as text and never parse the value as a date.
  */
 export const OPEN_START = '0000-01-01T00:00:00.000000Z';
-/** Where a valid or system time ends that has no end yet (DESIGN §10). */
+/** The end of an open valid time or system time (docs/decisions/017-memory.md). */
 export const OPEN_END = '9999-12-31T00:00:00.000000Z';
 
-/** What facts are told apart and serialised by: those of different partitions never meet (decisions §6.2). */
+/**
+ * The key that separates and serialises facts. Facts of different partitions never conflict
+ * (docs/decisions/017-memory.md).
+ */
 export interface PartitionName {
   readonly space: string;
   readonly subject: string;
   readonly predicate: string;
-  /** The branch whose memory it is in, by the id of its trajectory. Absent: the memory that all others share. */
+  /** The trajectory id of the branch whose memory holds the facts. Absent: the shared memory. */
   readonly branch?: string;
 }
 
-/** A text that stands in a salted blob. */
+/** A text stored in a salted blob. */
 export interface ContentRef {
   readonly hash: Hash;
-  /** Of the blob's text. */
+  /** The size of the blob's text in bytes. */
   readonly bytes: number;
 }
 
-/** How many values a predicate has at a time. */
+/** How many values a predicate can have at one time. */
 export type FactCardinality = 'single-valued' | 'multi-valued';
 
 /**
- * What a row of an entry and one of a store have in common; `memory/fact.ts` says what the columns mean. Texts are not empty, and have
- * neither U+0000 nor half a surrogate pair.
+ * Columns shared by rows of an entry and rows of a store; `memory/fact.ts` explains them. Strings
+ * are not empty, and contain neither U+0000 nor an unpaired surrogate.
  */
 export interface FactColumns {
-  /** Of an audit row it begins with `audit::`. No two rows of one change have the same. */
+  /** The id of an audit row starts with `audit::`. Ids are unique within a change. */
   readonly fact_id: string;
-  /** An instant or `OPEN_START`; before `valid_to`. */
+  /** An instant or `OPEN_START`, before `valid_to`. */
   readonly valid_from: Instant;
   /** An instant or `OPEN_END`. */
   readonly valid_to: Instant;
-  /** Inside of an entry it names that entry's own writes as `w:@n`; in a store as `w:<entry id>#n`. */
+  /**
+   * Inside an entry, `w:@n` names the entry's own writes. In a store the same write is `w:<entry
+   * id>#n`.
+   */
   readonly provenance_id: string;
   /** From 0 to 1. */
   readonly confidence: number;
   /** `lww`, `lww-valid`, `evi`, `await` or `rule`. */
   readonly resolution_strategy_id: string;
   readonly row_kind: 'current' | 'audit';
-  /** Null in current rows, and only there. */
+  /** Null in current rows only. */
   readonly resolution_id: string | null;
   readonly lineage: string;
   /** From 1 to the version of the change. */
@@ -55,74 +61,104 @@ export interface FactColumns {
   readonly asserted_from: Instant;
 }
 
-/** A row that a commit writes, as its entry has it. It begins at the system time of its change, and has no end yet. */
+/**
+ * A row that a commit writes, in the form of its entry. The row starts at the system time of its
+ * change and is open.
+ */
 export interface BeliefRow extends FactColumns {
-  /** A text, by salted reference, so that it can be erased: what is said, or the witness. */
+  /** The asserted text or the witness, by salted reference, so the text can be erased. */
   readonly object: SaltedRef;
 }
 
-/** A reference to a value that can be erased. */
+/** A reference to an erasable value. */
 export type SaltedRef = BlobRef & { readonly salted: true };
 
-/** Names one version of a fact. */
+/** The key of one version of a fact. */
 export interface FactKey {
   readonly fact_id: string;
   readonly system_time_start: Instant;
 }
 
 /**
- * What a commit changes in one partition: the exact rows, so that folding asks nobody. An entry changes a partition once.
+ * The change of one partition in a commit. The change contains the exact rows, so a fold needs no
+ * other input. An entry changes a partition at most once.
  *
- * `shape.ts` checks the form, `belief-rules.ts` what holds inside of one entry. What holds between entries, which may be of many
- * trajectories, is checked by the append, and by whoever fills a store anew: that versions go on by one, that system times grow, that
- * what is closed was open.
+ * `shape.ts` checks the form, and `belief-rules.ts` checks the rules within one entry. The append
+ * and every rebuild of a store check the rules between entries of all trajectories: versions have
+ * no gaps, system times grow, and closed rows were open.
  */
 export interface BeliefChange {
-  /** Its `PartitionName`, by a salted reference, the same one in all of its changes. */
+  /** The `PartitionName` by salted reference. All changes of a partition use the same reference. */
   readonly partition: SaltedRef;
-  /** How many changes the partition has had with this one, in all trajectories: the append checks it. It is the `seq` of the rows. */
+  /**
+   * The number of changes of the partition over all trajectories, including this one. The append
+   * checks the number. The rows carry it as `seq`.
+   */
   readonly version: number;
-  /** Of the predicate, now. */
+  /** The predicate's current cardinality. */
   readonly cardinality: FactCardinality;
-  /** Not before the entry's `at`, and greater than that of every change of the partition before. */
+  /**
+   * Not before the entry's `at`, and later than the system time of every earlier change of the
+   * partition.
+   */
   readonly system_time: Instant;
-  /** Rows that began before. Their system time ends with this change. */
+  /** Earlier rows whose system time ends with this change. */
   readonly close: readonly FactKey[];
   readonly insert: readonly BeliefRow[];
-  /** Claims that have no row, because another one says the same. By them it is known that they were made. */
+  /**
+   * Claims without a row because another claim asserts the same fact. The list records that they
+   * were made.
+   */
   readonly merged?: readonly string[];
-  /** Of the first change of a branch's partition: what it begins with. Absent: with nothing, as any other partition does. */
+  /**
+   * For the first change of a branch's partition: the inherited facts. Absent: the partition starts
+   * empty, as any other partition does.
+   */
   readonly inherit?: Inheritance;
 }
 
-/** What a branch's partition begins with: what its source believed where the branch begins, in rows of its own. */
+/**
+ * The initial facts of a branch's partition: the source's facts at the branch point, as separate
+ * rows.
+ */
 export interface Inheritance {
   /**
-   * The latest change of the source's partition that it has, or where the branch begins if more was changed since: what the source
-   * changed later is none of the branch's. Before the system time of the change.
+   * The system time of the latest inherited change, or of the branch point if the source changed
+   * later. The branch does not see later changes of the source. Before the system time of the
+   * change.
    */
   readonly until: Instant;
-  /** What was open then. The change's version is one more than the greatest `seq` of these. */
+  /**
+   * The rows that were open at that time. The change's version is one more than their greatest
+   * `seq`.
+   */
   readonly rows: readonly InheritedRow[];
 }
 
-/** A row as it stands in the source, with the same text in the same blob. What it says of writes is placed already. */
+/**
+ * A row of the source, with the same text in the same blob. Its provenance already uses store
+ * names.
+ */
 export interface InheritedRow extends BeliefRow {
   readonly row_kind: 'current';
-  /** Not after `until`. */
+  /** Not later than `until`. */
   readonly system_time_start: Instant;
-  /** The entry that wrote it. */
+  /** The entry that wrote the row. */
   readonly entry_id: Hash;
-  /** From 1; not less than `asserted_seq`. */
+  /** From 1, and not less than `asserted_seq`. */
   readonly seq: number;
   readonly cardinality: FactCardinality;
 }
 
-/** A version of a fact as a store has it: the row, what it is of, and where its text stands in the ledger. */
+/**
+ * A version of a fact as a store has it: the row, its partition, and the reference to its text in
+ * the ledger.
+ */
 export interface FactVersion extends FactColumns, PartitionName {
   /**
-   * Exactly the text that `content` stands for; in a witness `@` is the `entry_id` of this row. Where it was erased: the canonical text of
-   * `{"$erased": hash}`, as also in each name of a partition whose names were.
+   * The exact text that `content` refers to. In a witness, `@` stands for the `entry_id` of the
+   * row. After an erasure: the canonical text of `{"$erased": hash}`. Erased names of a partition
+   * have the same form.
    */
   readonly object: string;
   readonly content: ContentRef;
@@ -134,10 +170,13 @@ export interface FactVersion extends FactColumns, PartitionName {
 }
 
 /**
- * A change of one partition, for a store. It is written where the partition has exactly the version before, and each that it was planned
- * on the one that it had then, and else not (`outdated`). What does not fit then is misuse, and an error (`store_invalid_input`) with nothing written: a system time that is not
- * greater than the latest, a row to close that is not open, a row that is there already, an open row of a single-valued partition
- * that overlaps another.
+ * A change of one partition, for a store. The store writes the change only if the partition has the
+ * preceding version and all partitions in `reads` are unchanged. Otherwise the change is
+ * `outdated`.
+ *
+ * Other conflicts are misuse: the store fails with `store_invalid_input` and writes nothing.
+ * Examples are a system time that does not grow, a row to close that is not open, a row that
+ * already exists, and overlapping open rows of a single-valued partition.
  */
 export interface FactWrite {
   readonly partition: PartitionName;
@@ -146,123 +185,139 @@ export interface FactWrite {
   readonly version: number;
   readonly system_time: Instant;
   readonly close: readonly FactKey[];
-  /** Their partition, `system_time_start`, `system_time_end`, `seq` are those of the write. */
+  /**
+   * The partition, `system_time_start`, `system_time_end` and `seq` of these rows equal those of
+   * the write.
+   */
   readonly insert: readonly FactVersion[];
   /**
-   * Of the first change of a branch's partition. Rows are written as they are, with no end, and `close` may name them; `version` is one
-   * more than their greatest `seq`. Where the partition is there already, the change is outdated.
+   * For the first change of a branch's partition. The store writes these rows unchanged and open,
+   * and `close` may name them. `version` is one more than their greatest `seq`. If the partition
+   * already exists, the change is outdated.
    */
   readonly inherit?: { readonly until: Instant; readonly rows: readonly FactVersion[] };
-  /** Texts that new ones repeat. Where one of them is erased by now, the change is outdated. */
+  /** Existing texts that new rows repeat. If one of them was erased, the change is outdated. */
   readonly repeats?: readonly Hash[];
   /**
-   * Partitions that it was planned on and leaves as they are. Where one of them has another version before the batch, the change is outdated.
-   * By those nothing is judged that is made anew: they are not given then.
+   * Unchanged partitions that the plan depends on. If one of them has another version before the
+   * batch, the change is outdated. A rebuild does not check this field and leaves it out.
    */
   readonly reads?: readonly PartitionRead[];
 }
 
-/** A partition as somebody read it. */
+/** The version of a partition at the time of the read. */
 export interface PartitionRead {
   readonly partition: PartitionName;
-  /** 0 where it was not there. */
+  /** 0 if the partition did not exist. */
   readonly version: number;
 }
 
-/** Another commit has changed a partition since it was read: nothing of the batch was written. */
+/** Another commit changed a partition after the read. The store wrote nothing of the batch. */
 export interface Outdated {
   readonly status: 'outdated';
-  /** That was to be changed; what was planned on may be another one (`reads`). Absent: it is a text that the batch repeats, and that was erased. */
+  /**
+   * The partition to change. The changed partition may also be one of its `reads`. Absent: the
+   * batch repeats a text that was erased.
+   */
   readonly partition?: PartitionName;
 }
 
-/** A partition as a change starts from it. */
+/** The state of a partition before a change. */
 export interface PartitionState {
   readonly names: ContentRef;
   readonly version: number;
   /** The system time of its latest change. */
   readonly latest: Instant;
-  /** What is believed of it, in order of valid time. */
+  /** The current facts of the partition, in order of valid time. */
   readonly open: readonly FactVersion[];
-  /** Of a branch's: until when it has what its source had (`Inheritance`); `OPEN_START` where that was nothing. */
+  /**
+   * For a branch's partition: the time up to which it has the source's facts (`Inheritance`).
+   * `OPEN_START` if it inherited nothing.
+   */
   readonly since?: Instant;
 }
 
-/** A partition that a branch has of its own. */
+/** A partition in a branch's own memory. */
 export interface BranchPartition extends PartitionName {
   readonly branch: string;
-  /** As in `PartitionState`. */
+  /** Same as `since` of `PartitionState`. */
   readonly since: Instant;
 }
 
-/** Which partitions of one branch are wanted. */
+/** Selects partitions of one branch. */
 export interface BranchPartitionQuery {
   readonly space: string;
   readonly branch: string;
   readonly subject?: string;
   readonly predicate?: string;
-  /** Goes on after this one. */
+  /** Continues after this partition. */
   readonly after?: Pick<PartitionName, 'subject' | 'predicate'>;
-  /** At most so many, from 1; default 1,000. */
+  /** Maximum number of partitions, from 1. Default: 1,000. */
   readonly limit?: number;
 }
 
-/** Which versions of facts are wanted; what is left out restricts nothing, but for `kind`. */
+/** Selects versions of facts. An absent field restricts nothing, except `kind`. */
 export interface FactQuery {
   readonly space: string;
-  /** Only what this branch has of its own; absent: what is shared. */
+  /** Only facts in this branch's own memory. Absent: the shared memory. */
   readonly branch?: string;
   readonly subject?: string;
   readonly predicate?: string;
   /** Default `current`. */
   readonly kind?: 'current' | 'audit' | 'all';
-  /** Those whose valid time holds it. */
+  /** Only versions whose valid time contains the instant. */
   readonly valid?: Instant;
-  /** Those whose system time holds it; `now`: those that have no end yet. */
+  /** Only versions whose system time contains the instant. `now`: only open versions. */
   readonly system?: Instant | 'now';
-  /** Those of one claim. */
+  /** Only versions of one claim. */
   readonly lineage?: string;
-  /** Goes on after this one, which an answer to the same query had. */
+  /** Continues after this version, which came from a result of the same query. */
   readonly after?: FactVersion;
-  /** At most so many, from 1; default 1,000. */
+  /** Maximum number of versions, from 1. Default: 1,000. */
   readonly limit?: number;
 }
 
-/** Which versions of facts are ranked. Time, names and kind restrict first: what comes back are the best of those that are left. */
+/**
+ * Selects versions of facts to rank. Time, names and kind filter first, and the best of the rest
+ * are returned.
+ */
 export interface RankedQuery extends Omit<FactQuery, 'after'> {
-  /** At most so many, from 1; default 1,000. */
+  /** Maximum number of results, from 1. Default: 1,000. */
   readonly limit?: number;
 }
 
-/** By words: BM25 over all texts of the space, those of branches among them, as `Bm25` of `assize/memory` has it. */
+/**
+ * Full-text search: BM25 over all texts of the space, including texts of branches, as in `Bm25` of
+ * `assize/memory`.
+ */
 export interface FactTextQuery extends RankedQuery {
-  /** Looked for word by word, as data: no character of it means anything to a query language. */
+  /** The search words as data. No character has a meaning in a query language. */
   readonly text: string;
 }
 
-/** By meaning: the cosine between this vector and those that were put for the embedder. */
+/** Vector search: the cosine between this vector and the stored vectors of the embedder. */
 export interface FactVectorQuery extends RankedQuery {
   readonly embedder: string;
-  /** Of the embedder's dimensions, finite, and not all zero. */
+  /** Has the embedder's dimensions. All numbers are finite, and not all are zero. */
   readonly vector: Float32Array;
 }
 
-/** A version of a fact and how well it answers, to six decimals; more is better. */
+/** A version of a fact and its score, to six decimals. A higher score is better. */
 export interface FactHit {
   readonly fact: FactVersion;
   readonly score: number;
 }
 
-/** What facts are found by: a text of a claim (`documentOf` of `assize/memory`), whatever versions of it there are. */
+/** The searchable text of a claim (`documentOf` of `assize/memory`), shared by all its versions. */
 export interface FactText {
-  /** Names it in this store; no other text ever has the same. */
+  /** The text's id in this store. Ids are never reused. */
   readonly id: string;
   readonly text: string;
 }
 
-/** A vector of a text, for a store. */
+/** The vector of a text, for a store. */
 export interface FactVector {
-  /** Of the text. */
+  /** The id of the text. */
   readonly id: string;
   readonly vector: Float32Array;
 }

@@ -1,6 +1,9 @@
 import type { Hash } from './hash.ts';
 
-/** Digit by digit: every entry has five of them to look at, and a regular expression takes three times as long. */
+/**
+ * Compares digit by digit. Each entry has five hashes to check, and a regular expression takes
+ * three times as long.
+ */
 export function isHash(value: unknown): value is Hash {
   if (typeof value !== 'string' || value.length !== 64) return false;
   if (value === seen[0] || value === seen[1] || value === seen[2] || value === seen[3]) return true;
@@ -10,11 +13,14 @@ export function isHash(value: unknown): value is Hash {
   return true;
 }
 
-/** 1 at the units of lower-case hex digits. */
+/** 1 at the code units of lower-case hex digits. */
 const IS_DIGIT = Uint8Array.from({ length: 128 }, (_, unit) =>
   '0123456789abcdef'.includes(String.fromCharCode(unit)) ? 1 : 0,
 );
 
-/** The last that were looked at: a parent is mostly the parent commit too, and writ and policy are those of the entry before. */
+/**
+ * The last checked hashes. A parent is usually also the parent commit, and entries often repeat
+ * writ and policy.
+ */
 const seen: [Hash, Hash, Hash, Hash] = ['', '', '', ''];
 let next = 0;

@@ -1,13 +1,17 @@
 import type { Payload } from './entry.ts';
 
-/** Which memory a trajectory says things in: that of a branch, by the id of its trajectory, or the one that all others share. */
+/**
+ * The memory in which a trajectory asserts facts: a branch's memory, by its trajectory id, or the
+ * shared memory.
+ */
 export interface MemoryOf {
   readonly branch?: string;
 }
 
 /**
- * A branch has a memory of its own, and who was delegated to says things in that of who delegated. `firstOf` gives the payload of the first entry
- * of a trajectory. Undefined where that leads to a trajectory that is not there, or round in a circle.
+ * Finds the memory of a trajectory. A branch has its own memory, and a delegated trajectory uses
+ * the memory of its delegator. `firstOf` returns the payload of a trajectory's first entry. Returns
+ * undefined for a missing trajectory or a cycle.
  */
 export async function memoryOf(
   trajectoryId: string,

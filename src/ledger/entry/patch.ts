@@ -1,9 +1,10 @@
 import type { Stored } from './hash.ts';
 
 /**
- * One RFC 6902 operation with a JSON-pointer path. Only these three, `remove` and `replace` on existing
- * paths, in canonical order, so that two implementations make one id (notes: decisions §1.8). In a list that stands in
- * the entry a value may be a reference; in one that is a blob itself values stand as they are.
+ * One RFC 6902 operation with a JSON Pointer path. The kernel writes only these three operations,
+ * with `remove` and `replace` on existing paths, in canonical order. Two implementations therefore
+ * produce the same id (docs/decisions/002-ids-digests-patches.md). In a list stored in the entry, a
+ * value may be a reference. In a list stored as a blob, values are in place.
  */
 export type Patch =
   | { readonly op: 'add'; readonly path: string; readonly value: Stored }

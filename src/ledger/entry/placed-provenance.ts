@@ -2,9 +2,10 @@ import { form, requireForm } from '#base';
 import type { Hash } from './hash.ts';
 
 /**
- * The canonical text of a polynomial of provenance (docs/design/memory.md) as it stands outside of the entry that has it: the writes
- * `w:@n` are that entry's, `w:<entry id>#n`, and factors and terms stand in their order again. What is no such text stays as it is.
- * The id must not stand in the text; that of an entry can't stand in what it hashes.
+ * Returns the canonical text of a provenance polynomial (docs/design/memory.md) in its form outside
+ * the entry. The entry's own writes `w:@n` become `w:<entry id>#n`, and factors and terms are
+ * sorted again. A text of another form stays unchanged. The id must not occur in the text; an
+ * entry's id cannot occur in the text that it hashes.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -20,15 +21,15 @@ export function placedProvenance(text: string, entryId: Hash): string {
 }
 
 const COUNT = '[1-9][0-9]*';
-/** What would be read as a part of a polynomial does not stand in a token. */
+/** Characters with a meaning in a polynomial do not occur in a token. */
 const FACTOR = `[wt]:[!-),-\\]_-~]+(?:\\^${COUNT})?`;
 const TERM = `(?:${COUNT}|(?:${COUNT}\\*)?${FACTOR}(?:\\*${FACTOR})*)`;
 const POLYNOMIAL = new RegExp(`^${TERM}(?: \\+ ${TERM})*$`);
 const OWN_WRITE = /^w:@(?=(?:0|[1-9][0-9]{0,14})(?:\^|$))/;
 
-/** A term in two parts, because terms stand in the order of their monomials. */
+/** A term in two parts, because terms are sorted by their monomials. */
 interface Term {
-  /** With the sign after it; a term that is a number is only a coefficient. */
+  /** With the sign after it. A numeric term has only a coefficient. */
   readonly coefficient: string;
   readonly monomial: string;
 }
