@@ -10,7 +10,10 @@ export interface Scoped {
   readonly writes?: readonly string[];
 }
 
-/** Resources alone, of which a misspelled one would be passed over. @throws RuntimeError `bad_intent`; AuthorityError `bad_resource` */
+/**
+ * Only resource fields are allowed: a misspelled one would be ignored. @throws RuntimeError
+ * `bad_intent`; AuthorityError `bad_resource`
+ */
 function claimsOfScoped(what: string, given: Scoped): Claim[] {
   if (typeof given !== 'object' || given === null) throw badIntent(`${what} takes { reads, writes }`);
   for (const member in given)
@@ -30,63 +33,69 @@ export function claimsFrom(given: Scoped): Claim[] {
 }
 
 export interface ClaimsOptions {
-  /** All that was claimed on the way, for whoever begins anew. */
+  /** All scopes claimed so far, for a restart. */
   readonly claimed: Claim[];
   readonly signal: AbortSignal;
   readonly limit: TimeLimit;
 }
 
-/** Who asks for a change of what may be touched. @throws where it goes on no more */
+/** Checks whether the requester of a claim change is still active. @throws if it has ended */
 type GoesOn = () => void;
 
-/** What is given up, and when what is read at that moment by that alone is over. */
+/** Released claims, and the end of the reads in flight that only they cover. */
 interface GivenUp {
   readonly claims: readonly Claim[];
   readonly read: readonly Promise<void>[];
 }
 
-/** What a call reads that is not over. */
+/** The claims of a read in flight. */
 interface Reading {
   readonly claims: readonly Claim[];
-  /** When it is over; undefined where nobody waits for it. */
+  /** Resolved at the end of the read. Undefined if no release waits for it. */
   over: PromiseWithResolvers<void> | undefined;
 }
 
-/** When a call is judged that could not be at once. */
+/** The check of a call that could not be checked immediately. */
 export interface Judgement {
-  /** What was to change before it was called; undefined for nothing. */
+  /** The claim change before the call. Undefined if there is none. */
   readonly after: Promise<void> | undefined;
-  /** To be called when it is judged: what was to change after it was called waits for that. */
+  /** Call this after the check: claim changes after the call wait for it. */
   readonly over: () => void;
 }
 
 /**
- * What a transaction may touch, and when: of all of it, its branches among it. What is claimed comes and goes while it calls
- * (`expand`, `release`), in the order in which all of that is called; what its effects touch stays, and what is read stays as long.
+ * The scopes that a transaction and its branches may access, over time. `expand` and `release`
+ * change them in call order. Scopes of effects and of reads in flight are kept.
  */
 export class Claims {
   readonly #held: Held;
   readonly #options: ClaimsOptions;
   #run: Run | undefined;
   #work: Work;
-  /** What is claimed and not given up, nor about to be: nothing may rest on that any more, also while it is not heard. */
+  /**
+   * Claims that are neither released nor being released. New calls may not depend on the others,
+   * even before the release takes effect.
+   */
   readonly #kept: ClaimSet;
-  /** What its effects touch, from the check on that lets them. */
+  /** Scopes of effects, from the check that admits them. */
   readonly #touched: Claim[] = [];
-  /** The last change that is not judged yet, and all before it; undefined for none. */
+  /** The last claim change that is not yet done, with all before it. Undefined if there is none. */
   #changing: Promise<void> | undefined;
-  /** Calls that are not judged yet. Undefined before there were any. */
+  /** Calls that are not yet checked. Undefined before the first. */
   #judging: Set<Promise<void>> | undefined;
-  /** What is being read. Undefined before anything was. */
+  /** Reads in flight. Undefined before the first. */
   #reading: Reading[] | undefined;
-  /** What branches have done, as far as that is not undone. Undefined before any has. */
+  /** Effects of branches that are not compensated. Undefined before the first. */
   #branchActs: BranchAct[] | undefined;
-  /** Where that could not be undone, of branches that were not chosen. Undefined where all was. */
+  /**
+   * Scopes of effects of discarded branches that could not be compensated. Undefined if there are
+   * none.
+   */
   #left: Claim[] | undefined;
-  /** What is looked at now, by whom. Undefined before anything was. */
+  /** Looks in progress, by branch. Undefined before the first. */
   #looks: Set<Looking> | undefined;
 
-  /** Without a run it gets that, and its epoch, by `attach`. */
+  /** Without a run, the transaction receives its run and epoch by `attach`. */
   constructor(held: Held, run: Run | undefined, work: Work, options: ClaimsOptions) {
     this.#held = held;
     this.#run = run;
@@ -95,24 +104,24 @@ export class Claims {
     this.#options = options;
   }
 
-  /** The epoch was taken, and the claims are registered. */
+  /** Called when the epoch is assigned and the claims are registered. */
   attach(run: Run, work: Work): void {
     this.#run = run;
     this.#work = work;
   }
 
-  /** What may be touched. */
+  /** The scopes that may be accessed. */
   get all(): readonly Claim[] {
-    // One without an epoch has them to itself.
+    // Without an epoch the claims are private.
     return this.#run === undefined ? [...this.#kept] : this.#work.claims;
   }
 
-  /** Whether claims are about to come or go. */
+  /** Whether a claim change is pending. */
   get areChanging(): boolean {
     return this.#changing !== undefined;
   }
 
-  /** For a call that is made now, and can't be judged at once. */
+  /** Registers a call that cannot be checked immediately. */
   judgement(): Judgement {
     this.#judging ??= new Set();
     const judging = this.#judging;
@@ -125,7 +134,7 @@ export class Claims {
     return { after: this.#changing, over };
   }
 
-  /** @throws EffectError `scope_exceeded` for what may not be touched */
+  /** @throws EffectError `scope_exceeded` if a scope may not be accessed */
   check({ name }: Tool, claims: readonly Claim[]): void {
     const outside = claims.find((claim) => !this.#kept.covers(claim));
     if (outside === undefined) return;
@@ -136,17 +145,17 @@ export class Claims {
     );
   }
 
-  /** An effect was let begin: what it touches is not given up from then on. */
+  /** Called when an effect is admitted: its scopes are kept from then on. */
   touch(claims: readonly Claim[]): void {
     this.#touched.push(...claims);
   }
 
-  /** It has come to nothing before it touched anything. */
+  /** Called when the effect failed before it accessed its scopes. */
   untouch(claims: readonly Claim[]): void {
     for (const claim of claims) this.#touched.splice(this.#touched.indexOf(claim), 1);
   }
 
-  /** A read was let begin: what it reads is not free before it is over. */
+  /** Called when a read is admitted: its scopes are kept until it ends. */
   read(claims: readonly Claim[]): void {
     this.#reading ??= [];
     this.#reading.push({ claims, over: undefined });
@@ -157,10 +166,10 @@ export class Claims {
     if (at !== -1) this.#reading!.splice(at, 1)[0]!.over?.resolve();
   }
 
-  /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; what `goesOn` throws */
+  /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; the errors of `goesOn` */
   expand(more: Scoped, goesOn: GoesOn): Promise<void> {
     goesOn();
-    // As they are now, and not when its turn comes.
+    // Copied now, before its turn comes.
     const asked = claimsOfScoped('expand', more);
     return this.#inOrder(() => this.#expand(asked, goesOn));
   }
@@ -182,19 +191,19 @@ export class Claims {
     );
   }
 
-  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; what `goesOn` throws */
+  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; the errors of `goesOn` */
   async release(less: Scoped, goesOn: GoesOn): Promise<void> {
     goesOn();
     const asked = claimsOfScoped('release', less);
     const { claims, read } = await this.#inOrder(() => this.#givenUp(asked, goesOn));
     if (this.#run === undefined) return;
     await Promise.all(read);
-    // A branch that has asked for it may have ended: it is given up all the same.
+    // The requesting branch may have ended; the claims are released anyway.
     this.#options.signal.throwIfAborted();
     await this.#held.coordination.release(this.#work, claims);
   }
 
-  /** Nothing that is judged from then on rests on it, but on the rest. */
+  /** Later checks rely on the remaining claims only. */
   async #givenUp(asked: readonly Claim[], goesOn: GoesOn): Promise<GivenUp> {
     goesOn();
     const claims = await this.#held.names.of(asked, this.#options.signal);
@@ -220,7 +229,7 @@ export class Claims {
     }
   }
 
-  /** After what was called before it, and before what is called after it. */
+  /** Runs the change after earlier calls and before later ones. */
   #inOrder<T>(change: () => Promise<T>): Promise<T> {
     const before = this.#before;
     const made = before === undefined ? change() : before.then(change);
@@ -232,7 +241,7 @@ export class Claims {
     return made;
   }
 
-  /** All that is not judged yet. */
+  /** All calls and changes that are not yet checked. */
   get #before(): Promise<void> | undefined {
     const judging = this.#judging ?? [];
     const all = [...(this.#changing === undefined ? [] : [this.#changing]), ...judging];
@@ -240,9 +249,9 @@ export class Claims {
   }
 
   /**
-   * Settles when these may be acted by, which are all where none are named, and `checkNames` finds that they are still what is touched.
-   * Undefined where that is so at once.
-   * @throws EffectError `resource_in_doubt`; what `checkNames` throws; the signal's reason
+   * Resolves when the claims (by default all) are granted and `checkNames` confirms their scopes.
+   * Returns undefined if that holds immediately.
+   * @throws EffectError `resource_in_doubt`; the errors of `checkNames`; the signal's reason
    */
   enter(checkNames: () => Promise<void>, claims: readonly Claim[] = this.all): Promise<void> | undefined {
     const entered = this.#enterNow(claims);
@@ -257,7 +266,10 @@ export class Claims {
     return entered.finally(() => limit.goesOn());
   }
 
-  /** Whoever was waited for may have changed what names lead to; and while that is asked, somebody may claim more. */
+  /**
+   * An older transaction may have changed the targets of names, and another call may claim more
+   * during the check.
+   */
   #entered(
     entered: Promise<void> | undefined,
     checkNames: () => Promise<void>,
@@ -269,9 +281,9 @@ export class Claims {
   }
 
   /**
-   * Notes that a branch acts there; `place` is '' for what is none. Where another one has acted that may be undone yet, what undoes it might
-   * put back what was there before it: so branches, and what they are branches of, act on the same thing only where its tool says that it can
-   * tell them apart.
+   * Records that a branch acts on the claims; `place` is '' outside branches. The compensation of
+   * another branch's effect could restore an older value. So branches and their parents share a
+   * resource only if its tool can tell them apart.
    * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
   actAt(tool: Tool, claims: readonly Claim[], place: string): BranchAct {
@@ -286,14 +298,14 @@ export class Claims {
     return act;
   }
 
-  /** It was refused, and did nothing there. */
+  /** Called when the act was refused and did nothing. */
   notActed(act: BranchAct): void {
     this.#branchActs = this.#branchActs?.filter((each) => each !== act);
   }
 
   /**
-   * Notes that somebody looks there, in that branch: what is done in another one, and may be undone yet, is not to be seen there, unless the
-   * tool says that it can tell them apart.
+   * Records a look in a branch. The look must not see effects of another branch that may still be
+   * compensated, unless the tool can tell branches apart.
    * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
   lookAt(tool: Tool, claims: readonly Claim[], place: string): Look {
@@ -322,7 +334,8 @@ export class Claims {
   }
 
   /**
-   * Nothing more is done where a person may yet have undone what a branch did, unless the tool can tell the two apart.
+   * Blocks scopes on which an operator may still revert a branch's effect, unless the tool can tell
+   * branches apart.
    * @throws EffectError `resource_in_doubt`
    */
   checkLeft({ spec }: Tool, claims: readonly Claim[]): void {
@@ -338,7 +351,10 @@ export class Claims {
     );
   }
 
-  /** What a branch has done is undone. `isLeft`: but for that. */
+  /**
+   * Called when the effects of a branch are compensated. `isLeft`: whether an effect could not be
+   * compensated.
+   */
   discard(branch: string, isLeft: (act: BranchAct) => boolean): void {
     const acts = this.#branchActs?.filter(({ place }) => place.startsWith(branch)) ?? [];
     this.#branchActs = this.#branchActs?.filter(({ place }) => !place.startsWith(branch));
@@ -346,25 +362,28 @@ export class Claims {
     if (left.length > 0) this.#left = [...(this.#left ?? []), ...left];
   }
 
-  /** What a branch has done is done by what it is a branch of; by what is none, it is undone with all or not at all. */
+  /**
+   * Moves the effects of a branch to its parent. Effects of the transaction itself are kept or
+   * compensated together.
+   */
   adopt(branch: string, place: string): void {
     for (const act of this.#branchActs ?? []) if (act.place.startsWith(branch)) act.place = place;
     this.#branchActs = this.#branchActs?.filter((act) => act.place !== '');
   }
 }
 
-/** What a branch does at once, or has done. */
+/** An effect that a branch executes immediately. */
 export interface BranchAct {
-  /** Of the branch. */
+  /** The branch's location. */
   place: string;
   readonly claims: readonly Claim[];
-  /** Its place among the effects; undefined before it has one. */
+  /** The effect's index; undefined before it is assigned. */
   n: number | undefined;
 }
 
-/** A look at something that branches may change. */
+/** A look at a resource that branches can change. */
 export interface Look {
-  /** @throws EffectError `branch_conflict` where another branch has acted there meanwhile */
+  /** @throws EffectError `branch_conflict` if another branch has acted there since */
   check(): void;
   over(): void;
 }
@@ -372,11 +391,11 @@ export interface Look {
 interface Looking extends Look {
   readonly place: string;
   readonly claims: readonly Claim[];
-  /** Where a branch has acted meanwhile that it is not in. */
+  /** A claim on which another branch has acted since the look began. */
   met: Claim | undefined;
 }
 
-/** Whether what is done in that branch may come to nothing, and what is at the other place goes on. */
+/** Whether effects of the branch can be reverted while the other place continues. */
 function isApart(branch: string, place: string): boolean {
   return !place.startsWith(branch);
 }

@@ -23,27 +23,32 @@ import { hasOnFailure } from '../settle/on-failure.ts';
 import { causeOf, isForTheLogToSay } from './abort-reasons.ts';
 import { actingOf } from './commit-plan.ts';
 
-/** What waits with a proposal that was put up for approval, as what its commit will bring. */
+/** The effects of a pending proposal, as its commit will record them. */
 export interface TakenUp {
-  /** As it would be committed now: with what undoing costs of what is still to be called again. */
+  /**
+   * The effects as of now, including the compensation costs of calls that are still to be repeated.
+   */
   readonly acting: Acting;
-  /** Whether something had acted at once when it was put up that was not called again yet. */
+  /** Whether a call that executed before submission must still be repeated. */
   readonly owesCalls: boolean;
   /**
-   * Calls that again: not before all but that is as the commit needs it, and whoever approves it may. `check` throws where that is not so
-   * any more, and is asked before each call, with nothing in between. What has done otherwise once is not called another time.
-   * @throws KernelError `changed_since` where it does otherwise than it did; what `check` throws
+   * Repeats these calls, after everything else that the commit and its approval require holds.
+   * `check` runs immediately before each call and throws if a requirement no longer holds. A call
+   * that answered differently once is not repeated.
+   * @throws KernelError `changed_since` if a call answers differently than before; the errors of
+   * `check`
    */
   again(check: () => void): Promise<void>;
-  /** To be called when the commit is durable. */
+  /** Call this when the commit is durable. */
   committed(entry: Hash): Promise<void>;
-  /** To be called when it is not to be, after all; with what was thrown, if something was. */
+  /** Call this when the commit will not happen; with the error, if there was one. */
   drop(error?: unknown): Promise<void>;
 }
 
 /**
- * Takes up the effects of what was approved: a new attempt, with an epoch of its own (decisions §5.5). Who closes has it stop, as any
- * attempt, and waits until it was `committed` or dropped.
+ * Resumes the effects of an approved proposal as a new attempt with its own epoch
+ * (docs/decisions/015-effect-order.md). Closing stops the attempt like any other, and waits until
+ * it is `committed` or dropped.
  * @throws RuntimeError `closed`
  */
 export async function takeUp(
@@ -52,7 +57,7 @@ export async function takeUp(
   domain: Domain,
   pending: PendingPayload,
 ): Promise<TakenUp> {
-  // Who approves waits as long as it takes: what it waits for has limits of its own.
+  // An approver waits without a limit: the operations of the attempt have their own limits.
   const limit = new TimeLimit(Number.POSITIVE_INFINITY);
   const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
   try {
@@ -64,13 +69,13 @@ export async function takeUp(
     return await begun(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
   } catch (error) {
     over();
-    // Whatever it has waited for says why that ended, and not why it was ended.
+    // An ended wait reports its own error, and not the reason for the stop.
     limit.signal.throwIfAborted();
     throw error;
   }
 }
 
-/** Of an attempt that is begun for an approval: aborted when it is to stop, and to be called when it is over. */
+/** An attempt for an approval: the signal that stops it and the callback for its end. */
 interface Attended {
   readonly signal: AbortSignal;
   readonly over: () => void;
@@ -110,7 +115,7 @@ async function begun(
   const planned = prepared.filter(({ answer }) => answer === undefined);
   const acted = prepared.filter(({ answer }) => answer !== undefined);
   const cost = prepared.reduce((total, each) => sum(total, each.cost), {});
-  /** So many of what had acted were called again, and answered the same. */
+  /** Number of calls that were repeated with the same answer. */
   let called = 0;
   let failure: unknown;
   return {
@@ -145,7 +150,7 @@ async function begun(
     committed: async (entry) => {
       try {
         run.committed(entry, planned);
-        // Nobody's body waits for it: whoever is next can go on with it as well.
+        // No body waits for this run, so the next owner can resume it.
         run.leaveBy(held.ports.leaving);
         await held.finish(run);
       } finally {
@@ -178,7 +183,7 @@ async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Pro
   if (plainText(result) !== plainText(answer!)) throw otherwise(effect.tool, 'it answers otherwise than it did then');
 }
 
-/** What was approved rests on what a tool did, and that can't be had again. */
+/** The error if the approval depends on a tool's result that cannot be reproduced. */
 function otherwise(tool: string, why: string, cause?: unknown): KernelError {
   return new KernelError(
     'changed_since',
@@ -187,14 +192,14 @@ function otherwise(tool: string, why: string, cause?: unknown): KernelError {
   );
 }
 
-/** A call that waits, read back. */
+/** A call of a pending proposal, read back from the ledger. */
 interface PutUp extends Prepared {
   readonly claims: Claim[];
   readonly checkNames: (signal: AbortSignal) => Promise<void>;
   readonly cost: Cost;
-  /** What it had answered, where it had acted at once. */
+  /** The answer of a call that executed immediately. */
   readonly answer: Json | undefined;
-  /** The caller's name of its transaction. */
+  /** The caller's name of the transaction. */
   readonly name: string | undefined;
 }
 
@@ -217,7 +222,7 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
     effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
     input: value.input,
     blobs: [],
-    // As they were authorised: who approves has not seen what would be touched under other names by now.
+    // The claims as authorised: the approver has not seen scopes that aliases resolve to now.
     claims: claimsOf(value),
     checkNames: (signal) => held.names.checkStill(tool, value.input, claimsOf(value), signal),
     cost: value.cost,
@@ -227,7 +232,7 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
   };
 }
 
-/** Who approves it was shown another one. */
+/** The error if a tool's class differs from the class that the approver saw. */
 function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError {
   const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
   return new EffectError(

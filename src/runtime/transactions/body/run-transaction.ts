@@ -20,23 +20,27 @@ import { actingOf, parkedOf } from './commit-plan.ts';
 import { Transaction } from './transaction.ts';
 import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
 
-/** What became of a transaction. */
+/** The outcome of a transaction. */
 export interface TransactionOutcome<T> {
   readonly ruling: Ruling;
-  /** What the body returned; undefined where the transaction was ruled on before. */
+  /** The return value of the body. Undefined if the transaction already had a ruling. */
   readonly value: T | undefined;
   readonly epoch: number | undefined;
   /**
-   * `settled`: all of it is done, or undone as it came to no commit. `failed`: one failed for good after the commit, and all of it is undone.
-   * `person`: an effect of it waits for a person (`effects list`). `waiting`: it waits for what else has to be decided first, or for a
-   * process with its tools, or is still at work.
+   * `settled`: all effects are done, or compensated without a commit. `failed`: an effect failed
+   * permanently after the commit, and all effects are compensated. `person`: an effect needs a
+   * human decision (`effects list`). `waiting`: the transaction waits for another decision or for a
+   * process with its tools, or is in progress.
    */
   readonly effects: 'settled' | 'failed' | 'person' | 'waiting';
-  /** Where an effect failed for good after the commit: the ruling on what its action does then (`onFailure`). */
+  /** The ruling on the `onFailure` action, if an effect failed permanently after the commit. */
   readonly failure?: Ruling;
 }
 
-/** Transactions of tools on one trajectory: their state's part and their effects are one proposal (DESIGN §2, §9). */
+/**
+ * Tool transactions on one trajectory. The action and the effects of a transaction are one proposal
+ * (docs/decisions/001-order-of-a-proposal.md, docs/decisions/016-effect-outcomes.md).
+ */
 export class Transactions {
   readonly #writer: Writer;
   readonly #proposals: Proposer;
@@ -57,13 +61,14 @@ export class Transactions {
     let isCareful = false;
     const claimed = [...claims];
     for (let tries = 0; ; ) {
-      // One that is made up for the attempt alone: no sink takes another one for it.
+      // A random name identifies the attempt alone: no sink confuses it with another attempt.
       const name = options.name ?? randomHex(random, 16);
       const turn = effects.inFlight.turn();
       if (turn !== undefined) await turn;
       try {
         const limit = new TimeLimit(deadlineMs, options.signal);
-        // With all that it came to claim: or else those who claim late might make each other stale for ever.
+        // Includes all scopes claimed so far. Otherwise transactions that claim late could make
+        // each other stale forever.
         const attempt = { name, isCareful, claimed, limit };
         return await effects.attend(limit, () => this.#attempt(effects, options, attempt, body));
       } catch (error) {
@@ -76,7 +81,10 @@ export class Transactions {
     }
   }
 
-  /** Before it is begun anew because a tool did nothing: by then nothing of it stands, and nobody waits for it. */
+  /**
+   * Waits before a restart after a call that did nothing. By then no effect of the attempt remains,
+   * and no other transaction waits for it.
+   */
   async #pause(
     effects: Effects,
     times: number,
@@ -84,15 +92,16 @@ export class Transactions {
     deadlineMs: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    // What is stale has to be read again, and that can be done at once.
+    // A stale attempt only needs to read again, without a pause.
     if (error.code !== 'tool_failed') return;
-    // Whoever has asked for it would not wait so long for an attempt of it, and may do so without it.
+    // A longer pause than the deadline exceeds the caller's patience, and the caller may have an
+    // alternative.
     if (afterMsOf(error.cause) > deadlineMs) throw error;
     const wished = wishedPauseMs(times, error.cause);
     const [from, to] = [Math.min(wished, deadlineMs), Math.min(2 * wished, deadlineMs)];
     const { pause } = this.#writer.context;
     const limit = new TimeLimit(deadlineMs, signal);
-    // Who closes ends it, too; then nothing is begun anew.
+    // Closing also ends the pause; the transaction then does not restart.
     await effects.attend(limit, () => pause(from, to, limit.signal));
   }
 
@@ -145,10 +154,11 @@ export class Transactions {
       signal,
       limit,
     };
-    // One that is late has its claims to itself, and no epoch.
+    // A late transaction keeps its claims private and has no epoch yet.
     const work = begun?.work ?? { epoch: 0, claims: [...claims] };
     const tx = new Transaction(new Attempt(held, begun?.run, work, asking));
-    // Whoever has that name, here or in another process, is waited for: then it has a ruling, or has done nothing.
+    // Waits for a transaction of the same name, here or in another process. Afterwards the name has
+    // a ruling, or its attempt did nothing.
     const ruledBefore = (): Promise<Ruling | undefined> | undefined =>
       named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });
     let done: Done<T>;
@@ -186,7 +196,7 @@ export class Transactions {
     return this.#ruled(held, begun, tx, done);
   }
 
-  /** The ruling that its name has got, when nobody goes on under that any more. */
+  /** The ruling of the name, once no transaction of that name is active. */
   async #ruledBefore(
     held: Held,
     begun: Begun | undefined,
@@ -204,7 +214,7 @@ export class Transactions {
       throw badIntent(
         'the body of a transaction says with `propose` what it commits with, and this one returned without; what it did is undone',
       );
-    // Whatever the body has made of that.
+    // The log failure counts even if the body caught the error.
     run.check();
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
     const input = { writ, principal, idempotencyKey, ...intent, observations };
@@ -234,13 +244,13 @@ export class Transactions {
     }
     await tx.holdings.end();
     const end = await this.#undo(held, { run, work }, ruling.ruling);
-    // Another process has taken this over, and was ruled on before.
+    // Another process has adopted the transaction, and its ruling exists already.
     if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects: undoneTo(end) };
     const waits = ruling.ruling === 'escalated' && tx.planned.length + tx.acted > 0;
     return { value, ruling, epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
-  /** It was ruled on before: nothing is begun. */
+  /** The name already has a ruling: no attempt starts. */
   async #asBefore(
     held: Held,
     begun: Begun | undefined,
@@ -256,7 +266,10 @@ export class Transactions {
     return failure === undefined ? before : { ...before, failure };
   }
 
-  /** What became of its effects, by the log: what was approved is at work under no name of the caller's. */
+  /**
+   * The outcome of the effects, from the log. An approved transaction does not run under the
+   * caller's name.
+   */
   async #stateBefore(held: Held, ruling: Ruling): Promise<TransactionState | undefined> {
     if (ruling.ruling !== 'committed') return undefined;
     const [named] = (readRow(ruling.entry).payload as CommitPayload).delta.effects;
@@ -283,7 +296,10 @@ export class Transactions {
   }
 }
 
-/** Where its epoch comes when nobody waits for it any more, that is given back at once, with what it claims. */
+/**
+ * If the epoch is assigned after the caller stopped waiting, the epoch and its claims are released
+ * immediately.
+ */
 function beginInTime(held: Held, limit: TimeLimit, begin: () => Promise<Begun> | Begun): Promise<Begun> | Begun {
   let given: Promise<Begun> | Begun | undefined;
   const made = limit.bound(() => {
@@ -301,7 +317,10 @@ function beginInTime(held: Held, limit: TimeLimit, begin: () => Promise<Begun> |
   });
 }
 
-/** Nobody who calls tools has heard of texts and their limits. @throws EffectError `too_much`; what else was thrown */
+/**
+ * Replaces errors about size limits that the caller of tools does not know. @throws EffectError
+ * `too_much`; other errors unchanged
+ */
 function failedToPropose(error: unknown): never {
   if (!isAssizeError(error, 'too_large')) throw error;
   throw new EffectError(
@@ -311,19 +330,19 @@ function failedToPropose(error: unknown): never {
   );
 }
 
-/** A body that has returned, and the ruling on what it proposed. */
+/** The return value of a body, with the ruling on its proposal. */
 interface Done<T> {
   readonly value: T;
   readonly ruling: Ruling;
 }
 
-/** What became of the effects of what was committed. */
+/** The outcome of the effects of a commit. */
 function endOf({ state }: Run, end: Moved): TransactionOutcome<never>['effects'] {
   if (end !== 'ended') return end === 'person' ? 'person' : 'waiting';
   return state.failing === undefined ? 'settled' : 'failed';
 }
 
-/** What became of the effects of what was ruled on before, and has left nothing. */
+/** The outcome of the effects of an earlier ruling without unresolved effects. */
 function endedBefore(ruling: Ruling, state: TransactionState | undefined): TransactionOutcome<never>['effects'] {
   if (ruling.ruling === 'escalated') return 'waiting';
   if (state === undefined) return 'settled';
@@ -331,12 +350,15 @@ function endedBefore(ruling: Ruling, state: TransactionState | undefined): Trans
   return leftTo(state);
 }
 
-/** What is not over waits for a person where one of its effects does, and else for something that is none of theirs. */
+/**
+ * An unfinished transaction is `person` if one of its effects needs a human decision, and otherwise
+ * `waiting`.
+ */
 function leftTo(state: TransactionState | undefined): 'person' | 'waiting' {
   return state?.effects.some(({ phase }) => isLeft(phase)) === true ? 'person' : 'waiting';
 }
 
-/** What became of the effects of what is undone. */
+/** The outcome of the effects of an aborted transaction. */
 function undoneTo(end: Moved): 'settled' | 'person' | 'waiting' {
   if (end === 'ended') return 'settled';
   return end === 'person' ? 'person' : 'waiting';

@@ -2,44 +2,54 @@ import type { Claim } from '#effects';
 import { badIntent, type ProposalInput, TRANSACTION_KEY } from '../../records/intent.ts';
 import { claimsFrom } from './claims.ts';
 
-/** What a transaction of tools may do, and how long: as it is said when it is asked for. */
+/** The limits and permissions of a tool transaction, as the caller requests them. */
 export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'principal'> {
   /**
-   * The caller's own name of it, 1 to 512 characters: the same name again is the same transaction, whatever became of the process,
-   * and gets the same ruling. Without one a crash leaves nothing to repeat, and less is written. It stands in the effect log for good,
-   * where no erasure reaches it: a number of an order, and no name of a person.
+   * The caller's name of the transaction, 1 to 512 characters. The same name denotes the same
+   * transaction, also after a crash, and gets the same ruling. Without a name, a crash leaves
+   * nothing to repeat, and less is written. The name stays in the effect log permanently and cannot
+   * be erased: use an order number, not a person's name.
    */
   readonly name?: string;
-  /** Resources that it may read and write, as scopes; a call that touches anything else is refused. */
+  /**
+   * Resources that the transaction may read and write, as scopes. A call to any other resource is
+   * refused.
+   */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
-  /** Milliseconds after which it is undone, from begin to gate, also while it waits for others. Default 300,000. */
+  /**
+   * Milliseconds from start to gate, including waits, after which the transaction is aborted.
+   * Default 300,000.
+   */
   readonly deadlineMs?: number;
   /**
-   * Milliseconds after which a body is taken for hung, and undone: in which it called nothing here, and nothing that it called came
-   * back. Waiting for who is older, and for a tool that acts, does not count. Default: half of the runtime's `holdMs`, a minute.
+   * Milliseconds without activity after which a body counts as hung and is aborted. Activity is a
+   * call to the transaction or the end of a call. Waits for older transactions and executing tools
+   * do not count as idle. Default: half of the runtime's `holdMs`, one minute.
    */
   readonly idleMs?: number;
   /**
-   * `early`: the epoch is taken, and claims are registered, before the body runs. `late`: at the gate, when the body is done; for what
-   * is held until the commit, and reads that do not wait. Others wait for it only that long. Default `early`.
+   * `early`: the epoch is assigned and claims are registered before the body runs. `late`: at the
+   * gate, after the body. Use `late` for buffered calls and optimistic reads; other transactions
+   * wait for it only from the gate on. Default `early`.
    */
   readonly epoch?: 'early' | 'late';
   /**
-   * `ordered`: reads wait for older writers, and are what they will be at the commit. `optimistic`: they do not wait, are read again
-   * at the gate, and where one has another value then, the transaction begins anew. Default `ordered`, and `optimistic` where the
-   * epoch is late.
+   * `ordered`: reads wait for older writers and return the values at commit. `optimistic`: reads do
+   * not wait and are validated at the gate. If a value has changed, the transaction restarts.
+   * Default `ordered`, and `optimistic` if the epoch is late.
    */
   readonly reading?: 'ordered' | 'optimistic';
   /**
-   * Begins anew so often, with another epoch, where it was stale, or a tool said that it did nothing: then after a pause, as long as the tool
-   * asks for, and not where that is longer than `deadlineMs`. Default 3.
+   * Maximum number of restarts with a new epoch, after a stale attempt or a call that did nothing.
+   * In the second case, the restart waits for the time that the tool requests; a longer wait than
+   * `deadlineMs` fails instead. Default 3.
    */
   readonly retries?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A slip of the pen would be passed over, and a time limit with it. */
+/** A misspelled option would be ignored, and with it a time limit. */
 const OPTIONS: ReadonlySet<keyof TransactionOptions> = new Set([
   'deadlineMs',
   'epoch',
@@ -58,20 +68,21 @@ export const DEADLINE_MS = 300_000;
 export const RETRIES = 3;
 const NAME_MAX = 512;
 
-/** What is asked for, and what that claims. */
+/** The checked options and their claims. */
 interface Checked {
   readonly options: TransactionOptions;
   readonly claims: Claim[];
 }
 
 /**
- * The options as they are now: who goes on with the same object for the next transaction changes nothing of this one.
+ * Copies the options. A caller that reuses the object for its next transaction does not change this
+ * one.
  * @throws RuntimeError `bad_intent`; AuthorityError `bad_resource`
  */
 export function checkedOptions(given: TransactionOptions, body: unknown): Checked {
   if (typeof given !== 'object' || given === null) throw badIntent('a transaction has options, with a writ');
   if (typeof body !== 'function') throw badIntent('a transaction has a body: a function that is given the transaction');
-  // Inherited ones too: they are read like own ones.
+  // Includes inherited options, which are read like own ones.
   for (const option in given)
     if (!(OPTIONS as ReadonlySet<string>).has(option))
       throw badIntent(`a transaction has no option ${option}; there are ${[...OPTIONS].join(', ')}`);

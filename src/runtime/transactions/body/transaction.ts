@@ -12,12 +12,12 @@ import { again, wayOf } from './call-strategies.ts';
 import type { Scoped } from './claims.ts';
 import { UnderWay } from './unawaited.ts';
 
-/** What came of a branch. */
+/** The outcome of a branch. */
 export type Tried<T> =
   | { readonly failed: false; readonly value: T }
   | { readonly failed: true; readonly error: unknown };
 
-/** A transaction as its body has it: what it calls here takes effect together, or is undone. */
+/** A transaction as its body sees it. Its calls take effect together, or are reverted. */
 export class Transaction {
   readonly #attempt: Attempt;
   readonly #branch: Branch;
@@ -29,22 +29,24 @@ export class Transaction {
     this.#begun = new UnderWay(attempt.asking.limit);
   }
 
-  /** Of one that gets it at its gate, 0 until then. */
+  /**
+   * The epoch of the transaction. A late transaction receives it at its gate; it is 0 until then.
+   */
   get epoch(): number {
     return this.#attempt.epoch;
   }
 
-  /** Its epoch was taken, and its claims are registered. */
+  /** Called when the epoch is assigned and the claims are registered. */
   attach(run: Run, work: Work): void {
     this.#attempt.attach(run, work);
   }
 
-  /** What it may touch. */
+  /** The scopes that the transaction may access. */
   get claims(): readonly Claim[] {
     return this.#attempt.claims.all;
   }
 
-  /** What is held for the whole transaction where nobody else sees it. */
+  /** The writes that are staged for the whole transaction, invisible to others. */
   get holdings(): Holdings {
     return this.#attempt.holdings;
   }
@@ -53,12 +55,14 @@ export class Transaction {
     return this.#branch.planned;
   }
 
-  /** Calls that acted at once and are to stay. */
+  /** Number of calls that executed immediately and will stay. */
   get acted(): number {
     return this.#branch.acted.length;
   }
 
-  /** What acted at once and is to stay, as it would be called again, in the order of the calls. */
+  /**
+   * The calls that executed immediately and will stay, as they would be repeated, in call order.
+   */
   again(): Prepared[] {
     return again(this.#branch);
   }
@@ -79,7 +83,7 @@ export class Transaction {
     return this.#branch.intent;
   }
 
-  /** What of it a person has to approve before it is called. */
+  /** The call that a human must approve before it runs. */
   get pivot(): Pivot | undefined {
     const { pivot } = this.#branch;
     if (pivot === undefined) return undefined;
@@ -88,29 +92,35 @@ export class Transaction {
   }
 
   /**
-   * The state's part: the action that it is committed with, as it is now. The last one that is said counts.
+   * Sets the action that the transaction commits with, copied now. The last call of `propose`
+   * counts.
    *
-   * @throws EffectError `transaction_over`; the signal's reason; RuntimeError `bad_intent`; CanonError for args that are not JSON
+   * @throws EffectError `transaction_over`; the signal's reason; RuntimeError `bad_intent`;
+   * CanonError for args that are not JSON
    */
   propose(intent: TransactionIntent): void {
     this.#branch.checkGoesOn();
     if (typeof intent !== 'object' || intent === null) throw badIntent('what a transaction proposes is an object');
-    // Nothing else that may come with it: it may be what a model has said, and its calls were authorised as the options say.
+    // Copies only the known fields. The intent can be a model's answer, and the calls were
+    // authorised under the options.
     this.#branch.intent = readIntent(intent);
   }
 
   /**
-   * Uses a tool. What only reads is answered with what it read; what acts at once, with its result; what is held until the
-   * commit, as all is that can't be undone, with what its tool says that it will be. What can be neither undone nor held is called
-   * once a person has approved the proposal, after all else; there is one such call in a transaction.
+   * Uses a tool. A read returns its value. A call that executes immediately returns its result. A
+   * call that is buffered until the commit returns the result that its tool predicts; irreversible
+   * calls are buffered where possible. A call that can be neither compensated nor buffered (the
+   * pivot) runs after approval of the proposal, after all other effects. A transaction has at most
+   * one pivot.
    *
-   * It is to be awaited before the body returns: else the body is refused (`not_awaited`), and comes to nothing, also where the call
-   * itself was refused, and nobody has seen that. Where it was let begin, and then failed before the body returned, that is a rejection
-   * like any other: nobody else is told of it.
+   * The body must await the call before it returns. Otherwise the body is refused (`not_awaited`)
+   * and aborted, also if the call itself was refused and the body has not seen the refusal. If the
+   * call was admitted and failed before the body returned, its promise is an ordinary rejection,
+   * reported nowhere else.
    *
-   * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`, `scope_exceeded`, `resource_in_doubt`,
-   * `tool_failed`, `outcome_unknown`, `key_collision`, `no_counselor`, `second_pivot`, `too_much`, `branch_conflict`,
-   * `transaction_over`
+   * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `not_authorised`,
+   * `scope_exceeded`, `resource_in_doubt`, `tool_failed`, `outcome_unknown`, `key_collision`,
+   * `no_counselor`, `second_pivot`, `too_much`, `branch_conflict`, `transaction_over`
    */
   call(name: string, given: unknown): Promise<any> {
     try {
@@ -120,7 +130,7 @@ export class Transaction {
     }
   }
 
-  /** What is wrong with a call is found out before anything is waited for, as far as it can be. */
+  /** Detects an invalid call before any wait, as far as possible. */
   #admitted(name: string, given: unknown): Promise<unknown> {
     const branch = this.#branch;
     const attempt = this.#attempt;
@@ -128,12 +138,13 @@ export class Transaction {
     const { names, ports } = attempt.held;
     const tool = ports.tools.get(name);
     if (tool === undefined) throw unknownTool(name, ports.tools);
-    // Before anything is waited for or refused: keys must not depend on either.
+    // Numbered before any wait or refusal: keys must not depend on either.
     const ordinal = branch.nextCall();
     const input = tool.parse(given);
-    // Before it is asked for: what says what the call touches is code of the host, which may call here again.
+    // Taken before the tool is asked for its scopes: that is host code, which can call the
+    // transaction again.
     const turn = tool.class === undefined && tool.spec.sees === undefined ? undefined : attempt.turn();
-    // Not while claims are about to come or go: it is judged after what was called before it.
+    // Not while claims are changing: the call is then checked after the calls before it.
     const isCertain = turn?.before === undefined && !names.areAsked && !attempt.claims.areChanging;
     let certain: readonly Claim[] | undefined;
     try {
@@ -143,15 +154,17 @@ export class Transaction {
       throw error;
     }
     const judgement = certain === undefined ? attempt.claims.judgement() : undefined;
-    // Not in its turn, for which those before it may go on for long: what comes or goes after this call waits for it to be judged. Names
-    // are asked for then, since those before it may change what they lead to.
+    // Checked before its turn, because the calls before it can run long and later claim changes
+    // wait for this check. Names are resolved in turn, because the calls before it can change the
+    // targets.
     const isEarly = judgement !== undefined && turn !== undefined && !names.areAsked;
     const early = isEarly ? judged(branch, tool, input, judgement) : undefined;
-    // It is heard of when its turn comes.
+    // The rejection is handled when the call's turn comes.
     early?.catch(() => undefined);
     const way = wayOf(tool);
     const make = async (): Promise<unknown> => {
-      // Also what is certain takes a turn of the queue: a body that does not wait for it has returned by then, and is told.
+      // Admitted calls also take a turn of the queue. A body that does not await the call has
+      // returned by then, and the call is reported as not awaited.
       const claims = await (certain ?? early ?? judged(branch, tool, input, judgement!));
       if (isEarly) checkStillAllowed(branch, tool, input, claims);
       branch.uses.push(useOf(tool, input, claims));
@@ -162,33 +175,38 @@ export class Transaction {
   }
 
   /**
-   * Claims more, for what is called from then on: also in the same tick, where it waits for this. It waits itself for calls before it that
-   * are not judged yet, which where names are asked for is when their turn has come: a tool or a resolver that waits for it waits for
-   * itself there, until the deadline.
-   * @throws EffectError `stale` where somebody younger has acted there already, `resource_in_doubt`, `bad_resolver`
+   * Claims more scopes for later calls, also for calls in the same tick, which wait for this claim.
+   * The claim waits for earlier calls that are not yet checked; if names are resolved, until their
+   * turn. A tool or resolver that awaits the claim there deadlocks until the deadline.
+   * @throws EffectError `stale` if a younger transaction has already acted there,
+   * `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
     return this.#begun.asked('expand', () => this.#attempt.claims.expand(more, () => this.#branch.checkGoesOn()));
   }
 
   /**
-   * Gives up what it has claimed before it ends: whoever waits there may go on. Nothing that is called from then on may touch it, and what
-   * was called before keeps it: a read until it is over, which this waits for, so that what was read there was read before whatever comes
-   * now. So a tool that reads and waits for the release of what it reads waits for itself, until the deadline. What an effect touches, and
-   * what was read without waiting and is read again at the gate, is needed until the end.
+   * Releases claims before the transaction ends, so that waiting transactions continue. Later calls
+   * may not access these scopes. Earlier calls keep them: `release` waits for reads in flight, so
+   * their values precede any later write. A tool that awaits the release of its own read deadlocks
+   * until the deadline. Scopes of effects, and of optimistic reads that the gate validates, are
+   * kept until the end.
    *
-   * @throws EffectError `scope_exceeded` for what it has not claimed, word for word, or needs; nothing is given up then
+   * @throws EffectError `scope_exceeded` if a scope is not claimed literally, or is still needed;
+   * then no scope is released
    */
   release(less: Scoped): Promise<void> {
     return this.#begun.asked('release', () => this.#attempt.claims.release(less, () => this.#branch.checkGoesOn()));
   }
 
   /**
-   * A part that comes to nothing by itself: where its body throws, what it did is undone and what it planned is dropped, this throws the
-   * same, and the transaction goes on as if that had not been. `retries`: it is begun anew so often where a tool said that it did
-   * nothing. It is of the same epoch as all else here (decisions §5.5).
+   * Runs a part that can fail alone. If its body throws, its effects are compensated, its planned
+   * calls are dropped, and the error is rethrown. The transaction then continues without the part.
+   * `retries`: number of restarts after a tool reported that a call did nothing. The part has the
+   * epoch of the transaction (docs/decisions/015-effect-order.md).
    *
-   * @throws what the body throws; what the undoing throws; RuntimeError `bad_intent` for another option
+   * @throws the errors of the body and of the compensation; RuntimeError `bad_intent` for an
+   * unknown option
    */
   nested<T>(body: (tx: Transaction) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
     return this.#begun.asked('nested', async () => this.#nested(body, retriesOf(options)));
@@ -196,7 +214,7 @@ export class Transaction {
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
     this.#branch.checkGoesOn();
-    // One for all tries: what is called in it and after it has the keys that it would have without them.
+    // One ordinal for all attempts: calls in the part and after it keep their keys.
     const family = this.#branch.nextCall();
     for (let tries = 0; ; tries++) {
       let failed: { readonly error: unknown } | undefined;
@@ -216,13 +234,16 @@ export class Transaction {
   }
 
   /**
-   * Tries several ways at once, and goes on with one: the others have done nothing, or it is undone before this returns. They are
-   * branches of one transaction, of its epoch; none sees what another does, nor does what they are branches of before one is chosen
-   * (`branch_conflict`), but by a tool that can be used in parallel. `choose` is told what came of each, in a list that it can't
-   * change, and answers with the place of one that did not fail, or with nothing, where none is wanted. Branches may branch.
+   * Runs several alternatives in parallel and continues with one. The others did nothing, or are
+   * compensated before this returns. Alternatives are branches of one transaction and share its
+   * epoch. Branches do not see each other's effects, and their parent sees none before the choice
+   * (`branch_conflict`), except through tools that support parallel use. `choose` receives a frozen
+   * list of the outcomes. It returns the index of a successful branch, or undefined to choose no
+   * branch. Branches can branch again.
    *
-   * @throws EffectError `no_branch`, where none was chosen or one that failed; `second_pivot`, where the one that was chosen calls what
-   * can be neither undone nor held, and so does what it is a branch of by now; what `choose` throws; RuntimeError `bad_intent`
+   * @throws EffectError `no_branch` if no branch or a failed branch was chosen; `second_pivot` if
+   * both the chosen branch and its parent call a pivot; the errors of `choose`; RuntimeError
+   * `bad_intent`
    */
   speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
@@ -237,7 +258,7 @@ export class Transaction {
     ofNested?: number,
   ): Promise<T> {
     this.#branch.checkGoesOn();
-    // Before anything is tried that would be for nothing.
+    // Checked before any work starts.
     checkFunctions(branches, choose);
     const family = ofNested ?? this.#branch.nextCall();
     const attempt = this.#attempt;
@@ -246,7 +267,7 @@ export class Transaction {
       (_, i) => new Transaction(attempt, new Branch(attempt, parent, `${parent.place}${family}.${i}/`)),
     );
     const tried = Object.freeze(await Promise.all(branches.map((body, i) => triedOut(children[i]!, body))));
-    // Also of those that have failed.
+    // Also ends the branches that failed.
     for (const child of children) child.#branch.end();
     let chosen: number | undefined;
     let refused: EffectError | undefined;
@@ -254,7 +275,7 @@ export class Transaction {
       chosen = placeIn(await choose(tried));
     } finally {
       await attempt.inTurn(async () => {
-        // Where nobody waited for it, whoever has given up what it is a branch of has all of it undone as well.
+        // If the call was not awaited, an ended parent also compensates all branches.
         parent.checkGoesOn();
         const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
         refused = winner && whyNotAdopted(parent, winner.#branch);
@@ -272,13 +293,13 @@ export class Transaction {
     return winner.value;
   }
 
-  /** Undoes what they have done; `left` goes on. */
+  /** Compensates the effects of the branches; `left` continues. */
   async #discard(losers: readonly Transaction[], left: Branch): Promise<void> {
     const { run, claims, holdings } = this.#attempt;
     const others = losers.flatMap((loser) => loser.#branch.allBegun);
     if (run !== undefined)
       await this.#attempt.whileActing(async () => {
-        // What they hold may be in the way of what undoes it.
+        // Staged writes of the branches can block their compensation.
         if (others.length > 0) await holdings.back((at) => left.heldAt(at));
         await run.discard(others.sort((a, b) => a - b));
       });
@@ -286,14 +307,15 @@ export class Transaction {
   }
 
   /**
-   * Settles when it may act by all that it claims, and what is held for it still touches what it did when it was planned. Undefined where
-   * that is so at once.
-   * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's reason
+   * Resolves when all claims are granted and buffered calls still have their planned scopes.
+   * Returns undefined if that holds immediately.
+   * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's
+   * reason
    */
   enter(): Promise<void> | undefined {
     const attempt = this.#attempt;
     const { touching, guesses } = this.#branch;
-    // Also what was planned before.
+    // Includes calls that were planned earlier.
     for (const { tool, claims } of touching) attempt.claims.checkLeft(tool, claims);
     const entered = attempt.claims.enter(async () => {
       for (const { tool, input, claims } of touching) await attempt.checkNames(tool, input, claims);
@@ -306,22 +328,27 @@ export class Transaction {
     const { guesses, planned } = this.#branch;
     await entered;
     for (const guess of guesses.all) await guesses.check(guess);
-    // What was let go for something, and could not be done again then, or whose body has passed over that it answers otherwise.
+    // Redoes staged writes that yielded to an effect. Fails if they could not be repeated, or the
+    // body ignored their changed answers.
     if (!this.#attempt.holdings.areNone) await this.#attempt.heldAgain(this.#branch);
-    // What a person approves has the keys that it was put up with: none may be of an attempt before.
+    // An approved call runs under the keys of its submission, so no earlier attempt may have used
+    // them.
     if (this.#mayHaveBeenPutUp) await this.#attempt.keys.checkUnused(planned);
   }
 
-  /** Whether it may wait for a person under keys that an attempt before has used: mostly nobody asked whether there are such. */
+  /**
+   * Whether the transaction can become pending under keys that an earlier attempt used. Mostly no
+   * earlier attempt was checked for.
+   */
   get #mayHaveBeenPutUp(): boolean {
     const { isAgain, isCareful, counselors } = this.#attempt.asking;
     return isAgain && !isCareful && counselors.length > 0;
   }
 
   /**
-   * Runs its body, after which nothing is called in it any more.
-   * @throws what the body throws; EffectError `not_awaited` where something is still under way that it has begun, or was refused and
-   * nobody has asked about it
+   * Runs the body. Calls after its end are refused.
+   * @throws the errors of the body; EffectError `not_awaited` if a call is still in flight, or was
+   * refused and not awaited
    */
   async run<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T> {
     let value: T;
@@ -335,7 +362,10 @@ export class Transaction {
     return value;
   }
 
-  /** Its body is done, or is no longer waited for. Answers with what it has begun that is still under way. */
+  /**
+   * Called when the body has ended or timed out. Returns a promise of the operations that are still
+   * in flight.
+   */
   end(): Promise<void> | undefined {
     this.#branch.end();
     return this.#attempt.last;
@@ -355,7 +385,7 @@ function retriesOf(options: { readonly retries?: number }): number {
   throw badIntent('retries are a whole number');
 }
 
-/** @throws RuntimeError `bad_intent`: what only reads as a place in a list, as a text may, is none */
+/** Only numbers count: a string could be read as an index too. @throws RuntimeError `bad_intent` */
 function placeIn(chosen: unknown): number | undefined {
   if (chosen === undefined || Number.isSafeInteger(chosen)) return chosen as number | undefined;
   throw badIntent('choose answers with the place of a branch, or undefined');
@@ -369,7 +399,7 @@ function checkFunctions(branches: unknown, choose: unknown): void {
   if (!isFunction(choose)) throw badIntent('which branch is gone on with is chosen by a function');
 }
 
-/** Frozen, as which branch is gone on with is seen by it. */
+/** Frozen, because `choose` receives it. */
 async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {
   try {
     return Object.freeze({ failed: false as const, value: await branch.run(body) });
