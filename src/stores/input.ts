@@ -51,8 +51,8 @@ const KINDS: ReadonlySet<string> = new Set<EntryKind>(
 );
 
 /**
- * Throws `store_invalid_input` unless every row of the batch can be stored and read back exactly. A `parent` is not looked
- * at: only one that equals the id before it is ever written.
+ * Throws `store_invalid_input` unless every row of the batch can be stored and read back exactly.
+ * The function ignores `parent`: a store only writes a parent that equals the preceding id.
  */
 export function checkBatch(batch: Batch): void {
   checkLists(batch, 'a batch', ['entries', 'blobs']);

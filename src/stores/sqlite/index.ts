@@ -1,5 +1,6 @@
-// The embedded store: a ledger and an oracle log in one SQLite file. It keeps rows and answers compare-and-set; it never
-// judges what the rows say. The folder has one file an operation, as postgres/ will have.
+// The embedded store: a ledger and an oracle log in one SQLite file. The store keeps rows and
+// answers compare-and-set. It never adjudicates the contents of rows. The folder has one file per
+// operation, like postgres/.
 
 export {
   type Durability,

@@ -23,18 +23,23 @@ export type { Durability, OpenMode, VectorSearch } from '../options.ts';
 export const LOCK_TIMEOUT_MS = 5_000;
 
 /**
- * Opens the store in one file, and makes the file where `mode` allows it.
+ * Opens the store in one file. Creates the file if `mode` allows it.
  *
- * Opening for writing first carries what a crash left in the WAL into the file and syncs it, so that what the store then
- * answers is on disk, and goes on where an erasure was cut off (`LedgerStore.scrub`). A reader sees a consistent store while another process writes; it may leave an empty `-wal` and a
- * `-shm` beside the file, which the next writer removes. In a folder where it may put no files it takes the file as it is:
- * no one may begin to write while it reads.
+ * Opening for writing first copies WAL pages that a crash left into the file and syncs it. The
+ * answers of the store are then durable. It also resumes an interrupted erasure
+ * (`LedgerStore.scrub`).
  *
- * With `vectors: 'sqlite-vec'` its functions are loaded, from the package alone, before the file is touched; nothing else is ever loaded.
+ * A reader sees a consistent store while another process writes. It can leave an empty `-wal` and a
+ * `-shm` next to the file, which the next writer removes. In a read-only folder the reader opens
+ * the file as it is, and no process may start to write during the read.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (the file is left as it was, with nothing new beside it);
- *   `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`;
- *   `store_invalid_input` for options that are none; ArgumentError `bad_argument`
+ * With `vectors: 'sqlite-vec'` the function loads the extension from the package before it opens
+ * the file. It never loads another extension.
+ *
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (the file is left as
+ *   it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
+ *   `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`; `store_invalid_input` for
+ *   invalid options; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   requireForm(SQLITE_OPTIONS, options, 'options');
@@ -46,7 +51,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   try {
     const extension = vectors === 'sqlite-vec' ? await sqliteVecPath() : undefined;
     if (!isPresent(path) && mode === 'create') createWhole(path, initialise);
-    // Also after creating: a symbolic link to nothing stays one.
+    // Also after creating: a symbolic link to a missing file stays one.
     if (!isPresent(path)) {
       throw new StoreError(
         'store_not_found',
@@ -70,7 +75,8 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   }
 }
 
-// In rollback mode first: schema and mark are then in the file itself, where `probe` reads them, and not only in a WAL.
+// Starts in rollback mode. Schema and mark are then in the file itself, where `probe` reads them,
+// and not only in a WAL.
 function initialise(path: string): void {
   const db = openDatabase(path);
   try {
@@ -83,15 +89,19 @@ function initialise(path: string): void {
 }
 
 /**
- * Reads whose file it is without changing anything. It goes through SQLite, because in a process that has the file open
- * already, a plain open and close of it would drop SQLite's POSIX locks (https://sqlite.org/howtocorrupt.html, 2.2).
- * `immutable` takes no lock and makes no file. `writable_schema` keeps SQLite from calling the file malformed whose first
- * page a checkpoint, running or cut off by a crash, has written before the last.
+ * Reads the mark of a file without changing the file.
+ *
+ * The function reads through SQLite. If the process already has the file open, a plain open and
+ * close would drop SQLite's POSIX locks (https://sqlite.org/howtocorrupt.html, 2.2).
+ *
+ * `immutable` takes no lock and creates no file. `writable_schema` prevents the error "malformed"
+ * for a file whose first page a checkpoint wrote before the last. The checkpoint can be running or
+ * cut off by a crash.
  */
 function probe(path: string): Mark {
   const db = openDatabase(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true });
   try {
-    // Older releases of Node have no such method, and open without the defence.
+    // Older releases of Node lack the method, and open the file without the defence.
     db.enableDefensive?.(false);
     db.exec('PRAGMA writable_schema = ON');
     return readMark(db);
@@ -113,16 +123,16 @@ function checkMark(path: string, mark: Mark, mode: OpenMode): void {
 interface Connecting {
   readonly mode: OpenMode;
   readonly durability: Durability;
-  /** The path of sqlite-vec, where it is wanted. */
+  /** The path of sqlite-vec, if the options request it. */
   readonly extension: string | undefined;
 }
 
-/** What `make` makes of the connection, which is closed where that throws. */
+/** The result of `make` for the connection. The function closes the connection if `make` throws. */
 function connect<T>(path: string, { mode, durability, extension }: Connecting, make: (db: DatabaseSync) => T): T {
   const settle = (db: DatabaseSync): T => {
     if (extension !== undefined) loadSqliteVec(db, extension);
     db.exec(SETTINGS);
-    // Again, now that the WAL is read too: it may hold a newer mark than the file.
+    // Checked again, now including the WAL, which can hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
     if (mode !== 'readonly') prepareToWrite(db, path, durability);
     return make(db);
@@ -132,19 +142,22 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
   try {
     return using(fileUrl(path, { mode: 'ro' }), { readOnly: true, allowExtension }, settle);
   } catch (error) {
-    // Where SQLite can put no files beside a WAL database, it reads it only when told that no one writes to it. No -wal
-    // means that no one does.
+    // If SQLite cannot create files next to a WAL database, it reads the database only as
+    // `immutable`. A missing -wal shows that no process writes.
     if (!isFolderClosed(error) || existsSync(`${path}-wal`)) throw error;
     return using(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true, allowExtension }, settle);
   }
 }
 
-/** What an erasure had still to do when its process ended. A store that has no room for that now is a store all the same. */
+/**
+ * Resumes an erasure that its process did not finish. A store without disk space for that still
+ * opens.
+ */
 async function goOnErasing(store: SqliteStore): Promise<void> {
   try {
     await store.scrub();
   } catch (error) {
-    // It stays due, and the check of the store says so.
+    // The erasure stays due, and the self check of the store reports it.
     if (isAssizeError(error, 'store_not_scrubbed')) return;
     await store.close();
     throw error;

@@ -25,16 +25,16 @@ import { prepareSelfCheck } from './self-check.ts';
 import type { Indexes } from './writer/commit.ts';
 import type { Writing } from './writer/writer.ts';
 
-/** What a SQLite store reads besides. */
+/** The reads that only a SQLite store has. */
 export interface SqliteReads extends Reads {
-  /** Whether so much waits to be indexed that it is worth a transaction before a search. */
+  /** Whether the queue is long enough to justify a transaction before a search. */
   isBehind(): boolean;
-  /** Whether anything waits to be indexed. */
+  /** Whether the queue contains any change. */
   isWaiting(): boolean;
   selfCheck(): string[];
 }
 
-/** `learn` is told what is read of partitions. `path` names the store in errors. */
+/** `learn` receives the partitions that were read. `path` names the store in errors. */
 export function prepareReads(
   db: DatabaseSync,
   { ids, blobs }: Indexes,

@@ -5,15 +5,17 @@ import { idStart, ROWS } from './facts/fact-rows.ts';
 import { isText, TEXT_OF_ROW } from './facts/fact-texts.ts';
 import { type HashedTable, prepareUnindexed } from './ledger/hash-index.ts';
 
-/** Most findings of SQLite itself, and most partitions of facts that are named. */
+/** The maximum number of SQLite's own findings, and of named partitions of facts. */
 const FINDINGS_MAX = 20;
 
 const ANEW = '; make them anew: assize memory rebuild';
 
 /**
- * What is wrong with the file, and rows that nothing leads to: no trajectory, no entry, no transaction, no partition, no name that
- * could be asked for. Of facts also partitions that are not as their rows say, texts that are not those of the facts, an index that is not
- * of these, and vectors that nobody could compare.
+ * The faults of the file, and rows that no reference leads to: without trajectory, entry,
+ * transaction, partition or usable name.
+ *
+ * For facts the check also reports partitions that differ from their rows, texts that differ from
+ * the facts, index entries that differ from the texts, and vectors that cannot be compared.
  */
 export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const begin = db.prepare('BEGIN');
@@ -23,7 +25,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const findings = (): readonly Record<string, unknown>[] => {
     begin.run();
     try {
-      // FTS5 remembers its pages until somebody searches, and would find that others have written in between.
+      // FTS5 caches its pages until the next search, and would detect writes of other connections.
       fresh.get();
       return integrity.all();
     } finally {
@@ -43,7 +45,8 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
       GROUP BY r.epoch HAVING count(*) + (t.first IS NOT NULL) <> max(r.place) + 1)`);
   const fences = db.prepare('SELECT abs(count(*) - 1) AS n FROM effect_tenure');
   const gone = db.prepare('SELECT count(*) AS n FROM log WHERE entry NOT IN (SELECT position FROM entry)');
-  // `unlogged` looks behind the last one only: what stands before it, in no commit's order, is never logged.
+  // `unlogged` only reads after the last logged entry. An earlier entry without a position would
+  // never be logged.
   const unplaced = db.prepare(`SELECT count(*) AS n FROM entry
     WHERE position <= (SELECT coalesce(max(entry), 0) FROM log) AND position NOT IN (SELECT entry FROM log)`);
   const unowned = (table: string): string =>
@@ -55,7 +58,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const doubled = db.prepare('SELECT count(*) AS n FROM (SELECT 1 FROM blob GROUP BY hash HAVING count(*) > 1)');
   const facts = db.prepare(unowned('fact'));
   const versions = db.prepare(unowned('fact_version'));
-  // Each row is looked up: a FULL JOIN has no index, and compares each with each.
+  // Looks each row up: a FULL JOIN has no index, and compares all pairs.
   const unequal = db.prepare(`SELECT count(*) + (SELECT count(*) FROM fact_version) - 2 * coalesce(sum(known), 0) AS n
     FROM (SELECT EXISTS (SELECT 1 FROM fact_version AS v
         WHERE v.system_start = f.system_start AND v.fact_id = f.fact_id AND v.key = f.key) AS known
@@ -69,7 +72,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const unended = db.prepare(`SELECT (SELECT count(*) FROM fact) + (SELECT count(*) FROM fact_time) - 2 *
     (SELECT count(DISTINCT e.n) FROM fact_time AS e JOIN fact AS f ON f.n = e.n
       WHERE f.key = e.key AND f.audit = e.audit AND f.valid_from = e.valid_from AND ${idStart('f.fact_id')} = e.id_start) AS n`);
-  // As it is read: of the partition's row and of those that are open.
+  // The value as readers derive it, from the partition's row and the open rows.
   const last = (stored: string, open: string): string =>
     `max(${stored}, coalesce(max(${open}) FILTER (WHERE e.audit = 0 AND e.system_end = '${OPEN_END}'), ${stored}))`;
   const unfit = db.prepare(`SELECT json_array(p.space, p.subject, p.predicate) AS name
@@ -92,12 +95,12 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
       OR length(w.words) - length(replace(w.words, ' ', '')) - 1 IS NOT t.words`);
   const isErased = (column: string): string =>
     `(${column} GLOB '{"$erased":"[0-9a-f]*"}' AND length(${column}) = ${erasedText('0'.repeat(64)).length})`;
-  // While facts are made anew, texts come after them.
+  // During a rebuild of the facts, texts follow later.
   const unfound = db.prepare(`SELECT count(*) AS n FROM fact AS f JOIN fact_partition AS p ON p.key = f.key
     WHERE f.object <> '{"$erased":"' || lower(hex(f.content)) || '"}' AND NOT ${isErased('p.subject')} AND f.key NOT IN (SELECT key FROM fact_text_queue)
       AND EXISTS (SELECT 1 FROM fact_rebuild WHERE whole = 1) AND NOT EXISTS
         (SELECT 1 FROM fact_text AS t WHERE ${isText('t', TEXT_OF_ROW)})`);
-  // Looked for one by one, each would be among all of its partition.
+  // One set operation: separate lookups would each scan their whole partition.
   const unsaid = db.prepare(`SELECT count(*) AS n FROM fact_text AS t WHERE (t.key, t.content, t.audit, t.day) NOT IN
     (SELECT f.key, f.content, f.audit, ${TEXT_OF_ROW.day} FROM fact AS f)`);
   const twice = db.prepare(`SELECT count(*) AS n FROM
@@ -157,7 +160,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   ];
 }
 
-/** Partitions with facts that are believed and overlap, where there is one value at a time; as JSON. */
+/** The single-valued partitions whose current facts overlap, as JSON. */
 function prepareOverlapping(db: DatabaseSync): () => readonly Record<string, unknown>[] {
   const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
     (SELECT e.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY e.key ORDER BY f.valid_from) AS next

@@ -19,30 +19,37 @@ import type { StepName, Steps } from './writer/steps.ts';
 import { Turns } from './writer/write-turns.ts';
 import type { Writing } from './writer/writer.ts';
 
-/** What `openSqlite` has settled about a connection. */
+/** The connection data that `openSqlite` has determined. */
 export interface Connection {
   readonly path: string;
   readonly readonly: boolean;
   readonly lockTimeoutMs: number;
-  /** `sqlite-vec` where its functions are those of the connection. */
+  /** `sqlite-vec` if the connection has loaded its functions. */
   readonly vectors: VectorSearch;
-  /** What is made of one more connection, which only reads; it is closed where that throws. */
+  /**
+   * The result of `make` for one more connection, which only reads. The function closes the
+   * connection if `make` throws.
+   */
   readonly another: <T>(make: (db: DatabaseSync) => T) => T;
 }
 
 /**
- * A ledger with its Merkle log, an effect log, an oracle log and what is believed in one SQLite file; made by `openSqlite`. Several processes may have the file open at once.
+ * A store in one SQLite file: a ledger with its Merkle log, an effect log, an oracle log and facts.
+ * `openSqlite` creates it. Several processes can open the file concurrently.
  *
- * A commit is answered when the disk has it, in groups. Reads see what is committed, also by others. After a failed write
- * every call throws `store_poisoned`, after `close` every call throws `store_closed`; arguments that no row can hold
- * throw `store_invalid_input`, a damaged file `store_corrupt`, a lock that others hold for too long `store_locked`.
+ * Commits are written in groups and answered when they are durable. Reads see all commits, also of
+ * other processes.
+ *
+ * After a failed write every call throws `store_poisoned`, and after `close` every call throws
+ * `store_closed`. Arguments that no row can hold throw `store_invalid_input`. A damaged file throws
+ * `store_corrupt`. A lock that another process holds for too long throws `store_locked`.
  */
 export class SqliteStore extends CheckedStore {
   static {
     madeHere(SqliteStore.prototype);
   }
 
-  /** Absolute path of the file. */
+  /** The absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
   readonly #db: DatabaseSync;
@@ -55,7 +62,10 @@ export class SqliteStore extends CheckedStore {
   readonly #tenures: Tenures;
   #closed: Promise<void> | undefined;
 
-  /** Takes over a connection that `openSqlite` has checked and set up, and what writes; both are closed with it. */
+  /**
+   * Accepts a connection that `openSqlite` has checked and set up, and the writer. `close` closes
+   * both.
+   */
   constructor(db: DatabaseSync, indexes: Indexes, writing: Writing, connection: Connection) {
     const { path, readonly, lockTimeoutMs, vectors } = connection;
     const reads = prepareReads(db, indexes, (name, found) => writing.learn(name, found), path, vectors);
@@ -78,7 +88,7 @@ export class SqliteStore extends CheckedStore {
       keepFacts: () => writing.step('keepFacts'),
     };
     super({
-      // All of them answer at once.
+      // Every SQLite read answers synchronously.
       read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
       writes: () => {
         this.#checkWritable();
@@ -93,7 +103,7 @@ export class SqliteStore extends CheckedStore {
     this.#another = connection.another;
     this.#reads = reads;
     this.#writing = writing;
-    // By the file's own name, which SQLite knows: what is opened by way of a link is the same file.
+    // Uses SQLite's name of the file, because a link and its target are the same file.
     const file = db.location() ?? path;
     this.#turns = new Turns(file);
     this.#tenures = new Tenures(file);
@@ -115,7 +125,7 @@ export class SqliteStore extends CheckedStore {
     checkMoment(read, options);
     if (options?.byText === true && !this.readonly && (await this.#read(() => this.#reads.isBehind())))
       await this.#index();
-    // By a connection of its own: others are to see what is committed meanwhile.
+    // A separate connection, so other readers see commits in the meantime.
     const { db, facts } = await this.#read(() =>
       this.#another((db) => ({ db, facts: factsHeld(db, this.path, this.#vectors) })),
     );
@@ -162,12 +172,12 @@ export class SqliteStore extends CheckedStore {
     } catch (error) {
       throw storeError(error, this.path, 'Closing');
     } finally {
-      // A write that failed by then has closed it.
+      // A failed write may have closed the connection in the meantime.
       if (this.#db.isOpen) this.#db.close();
     }
   }
 
-  /** Indexes the texts of all facts that are committed. */
+  /** Indexes the texts of all committed facts. */
   async #index(): Promise<void> {
     do this.#checkWritable();
     while (await this.#writing.index());
@@ -186,7 +196,10 @@ export class SqliteStore extends CheckedStore {
     return this.#writing.step(name, ...given);
   }
 
-  /** What is there at once is no promise: most reads are short, and waiting for one takes as long as half of it. */
+  /**
+   * Returns an immediate answer without a promise. Most reads are short, and awaiting a promise
+   * takes half of their time.
+   */
   #read<T>(step: () => T): T | Promise<T> {
     const usable = (): T => {
       this.#checkUsable();

@@ -5,11 +5,13 @@ import { migrate, readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
 import { openDatabase } from './database.ts';
 import { BLOCKING_WAIT_MS } from './retry.ts';
 
-/** Of every connection. */
+/** The settings of every connection. */
 export const SETTINGS =
   'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384';
 
-/** What `settle` makes of a connection, which is closed where that throws. */
+/**
+ * The result of `settle` for a connection. The function closes the connection if `settle` throws.
+ */
 export function using<T>(
   url: URL,
   options: { readonly readOnly: boolean; readonly allowExtension: boolean },
@@ -24,9 +26,13 @@ export function using<T>(
   }
 }
 
-/** Brings the file to this version's schema, and what a crash left in the WAL onto the disk. @throws SQLite's error, StoreError */
+/**
+ * Migrates the file to this version's schema, and copies WAL pages that a crash left into the file.
+ * @throws SQLite's error, StoreError
+ */
 export function prepareToWrite(db: DatabaseSync, path: string, durability: Durability): void {
-  // fullfsync: on macOS a plain fsync leaves the data in the drive's cache. Elsewhere it changes nothing.
+  // fullfsync: on macOS a plain fsync leaves the data in the drive's cache. On other systems it
+  // changes nothing.
   const full = durability === 'full' ? 'ON' : 'OFF';
   db.exec(
     `PRAGMA synchronous = ${durability.toUpperCase()}; PRAGMA fullfsync = ${full}; PRAGMA checkpoint_fullfsync = ${full}`,
@@ -37,13 +43,13 @@ export function prepareToWrite(db: DatabaseSync, path: string, durability: Durab
       evidence: { path, journal },
     });
   }
-  // The store checkpoints by itself, after it has answered, and sees when that fails.
+  // The store runs its own checkpoints after it has answered, and observes their failures.
   db.exec('PRAGMA wal_autocheckpoint = 0');
   if (readMark(db).version < SCHEMA_VERSION) migrate(db);
-  // Fails now and not at the first commit where the file can't be written or someone holds it. BEGIN IMMEDIATE alone
-  // would only read where the file is read-only.
+  // Fails now instead of at the first commit if the file is read-only or locked. BEGIN IMMEDIATE
+  // alone would only read a read-only file.
   db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${SCHEMA_VERSION}; ROLLBACK`);
-  // After a failed fsync the WAL can hold pages that are only in memory. Copying them into the file and syncing that
-  // is what makes an entry that `resolve` finds durable.
+  // After a failed fsync the WAL can hold pages that are only in memory. Copying and syncing them
+  // into the file makes an entry that `resolve` finds durable.
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }

@@ -1,8 +1,10 @@
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 
 /**
- * One more connection of Node's SQLite. The module is looked up at the first call and never imported: an import fails
- * under a Node without it, before `base/node-version.ts` can say which Node is needed.
+ * Opens a connection of Node's SQLite.
+ *
+ * The function loads the module at the first call and never imports it. An import fails under a
+ * Node without SQLite before `base/node-version.ts` can report the required Node version.
  *
  * @throws SQLite's error
  */

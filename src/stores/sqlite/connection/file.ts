@@ -4,7 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { StoreError } from '../../errors.ts';
 import { readonlyError } from '../errors.ts';
 
-/** The absolute path. Absolute, because SQLite would take a text such as `:memory:` or `file:…` for something else. */
+/**
+ * The absolute path. A relative path would be ambiguous: SQLite interprets texts such as `:memory:`
+ * or `file:…`.
+ */
 export function checkPath(path: string): string {
   if (typeof path !== 'string' || path === '' || path === ':memory:' || path.includes('\0') || !path.isWellFormed()) {
     throw new StoreError(
@@ -18,7 +21,7 @@ export function checkPath(path: string): string {
   return resolve(path);
 }
 
-/** The file as SQLite's URI, which alone can carry `mode` and `immutable`. */
+/** The file as a SQLite URI. Only a URI can carry `mode` and `immutable`. */
 export function fileUrl(path: string, params: Readonly<Record<string, string>>): URL {
   const url = pathToFileURL(path);
   for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
@@ -26,10 +29,11 @@ export function fileUrl(path: string, params: Readonly<Record<string, string>>):
 }
 
 /**
- * Whether a file is there.
+ * Whether the file exists.
  *
- * @throws {StoreError} `store_not_ours` for a folder or a device, and for a file of no bytes: a store never leaves one,
- *   but a copy that was cut off does, and beginning a new ledger in it would hide the loss.
+ * @throws {StoreError} `store_not_ours` for a folder, a device or an empty file. A store never
+ *   leaves an empty file, but a truncated copy does. A new ledger in such a file would hide the
+ *   loss.
  */
 export function isPresent(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -44,8 +48,9 @@ export function isPresent(path: string): boolean {
 }
 
 /**
- * Makes a file that is whole from the moment it has its name: `write` fills another one on the same file system, which
- * is then linked. Where two processes do so at once, the first wins and both find one whole file.
+ * Creates a file that is complete from the moment it has its name. `write` fills a temporary file
+ * on the same file system, which is then linked. If two processes do so concurrently, the first one
+ * wins and both find one complete file.
  */
 export function createWhole(path: string, write: (path: string) => void): void {
   const folder = dirname(path);
@@ -55,7 +60,7 @@ export function createWhole(path: string, write: (path: string) => void): void {
     });
   }
   for (const suffix of ['-wal', '-journal']) {
-    // SQLite would take the leftover for this file's own and play it into it.
+    // SQLite would treat the leftover as this file's own journal and replay it.
     if (statSync(path + suffix, { throwIfNoEntry: false }) !== undefined) {
       throw new StoreError(
         'store_not_found',
@@ -75,12 +80,13 @@ export function createWhole(path: string, write: (path: string) => void): void {
   syncFolder(folder);
 }
 
-// A folder, because its name is then this process's alone, and whatever SQLite leaves in it goes with it.
+// A folder, because its name is unique to this process, and removing it removes all files of SQLite
+// in it.
 function makeFolder(path: string): string {
   try {
     return mkdtempSync(`${path}.new-`);
   } catch (error) {
-    // ENOENT, though the parent is there: a file system that makes its files itself, such as /proc.
+    // ENOENT although the parent exists: a virtual file system, such as /proc.
     if (['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(errno(error) ?? '')) {
       throw readonlyError(path, 'its folder does not allow new files', error);
     }
@@ -92,12 +98,13 @@ function publish(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (error) {
-    // Another process was first; its file is as good.
+    // Another process created the file first, and that file is equivalent.
     if (errno(error) !== 'EEXIST') throw error;
   }
 }
 
-// The file's name is durable only when the folder is; Windows has no way to sync a folder and does it by itself.
+// The file's name is durable only when the folder is. Windows cannot sync a folder and makes the
+// name durable automatically.
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isBusy, lockedError } from '../errors.ts';
 
 /**
- * What one call to SQLite may block the event loop while another connection holds the lock. Past it, waiting goes on
- * asynchronously until the store's own limit.
+ * The longest time that one call to SQLite blocks the event loop while another connection holds the
+ * lock. After it the wait continues asynchronously until the store's own limit.
  */
 export const BLOCKING_WAIT_MS = 20;
 
-/** Between two tries. */
+/** The pause between two attempts. */
 export const PAUSE_MS = 10;
 
 /**
- * Runs `step`, which mostly gets what it wants at once, and else until no one else holds the lock; after `timeoutMs` throws `store_locked`.
- * Other errors pass through.
+ * Runs `step`, and retries it while another connection holds the lock. Throws `store_locked` after
+ * `timeoutMs`. Other errors pass through.
  */
 export function whenUnlocked<T>(step: () => T, path: string, timeoutMs: number): T | Promise<T> {
   try {

@@ -1,17 +1,21 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { EntryRow } from '#ledger';
 
-// hex() in SQL: reading ids as text takes half the time of reading blobs and converting them here.
+// hex() in SQL: reading ids as text takes half the time of reading blobs and converting them in
+// JavaScript.
 const SELECT = `SELECT lower(hex(e.id)), t.name, CASE WHEN e.parent IS NOT NULL THEN lower(hex(e.parent)) END,
   e.seq, e.kind, e.payload FROM entry AS e JOIN trajectory AS t ON t.key = e.trajectory`;
 
-/** The columns of a STRICT table have the types the schema says. */
+/** The columns of a STRICT table have the types that the schema declares. */
 type Columns = [EntryRow['id'], string, EntryRow['parent'], number, EntryRow['kind'], string];
 
-/** Reads whole entries; `rest` goes on with a WHERE on `e` (entry) and `t` (trajectory). */
+/**
+ * Reads whole entries. `rest` continues the statement with a WHERE on `e` (entry) and `t`
+ * (trajectory).
+ */
 export function prepareEntryRows(db: DatabaseSync, rest: string): (...values: SQLInputValue[]) => EntryRow[] {
   const statement = db.prepare(`${SELECT} ${rest}`);
-  // Rows as lists are read in two thirds of the time of rows as objects.
+  // Reading rows as lists takes two thirds of the time of reading rows as objects.
   statement.setReturnArrays(true);
   return (...values) => (statement.all(...values) as unknown as Columns[]).map(entryRow);
 }

@@ -1,6 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Prepares statements whose texts depend on what is asked, each once; rows are lists of their columns. */
+/**
+ * Prepares statements whose texts depend on the query, each text once. Rows are lists of their
+ * columns.
+ */
 export function prepareByText(db: DatabaseSync): (text: string) => StatementSync {
   const prepared = new Map<string, StatementSync>();
   return (text) => {

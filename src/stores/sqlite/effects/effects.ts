@@ -9,12 +9,14 @@ import {
   judgeEffects,
 } from '../../effects.ts';
 
-/** Open transactions that are kept in memory; more only cost a lookup each. */
+/** The maximum number of open transactions in memory. Each further transaction costs one lookup. */
 const KNOWN_MAX = 10_000;
 
 /**
- * Writes effects inside a transaction that the caller begins and ends. What a write is judged by is in memory where no one else
- * has written since: the fence, the last epoch, and the transactions that are open.
+ * Writes effects inside a transaction that the caller begins and ends.
+ *
+ * The writer caches the fence, the last epoch and the open transactions. The cache is valid while
+ * no other connection has written.
  */
 export class EffectWriter implements EffectView {
   readonly #selectTenure: StatementSync;
@@ -49,13 +51,13 @@ export class EffectWriter implements EffectView {
     this.#end = db.prepare('DELETE FROM effect_open WHERE epoch = ?');
   }
 
-  /** To be called when another connection has written, and after every rollback. */
+  /** Call this when another connection has written, and after every rollback. */
   forget(): void {
     this.#known.clear();
     this.#tenure = undefined;
   }
 
-  /** Begins a tenure: what is written under those before is fenced from now on. */
+  /** Starts a lease. Writes under earlier leases are fenced from now on. */
   raise(): Pick<Tenure, 'fence' | 'lastEpoch'> {
     this.#raise.run();
     this.#tenure = undefined;
@@ -67,7 +69,7 @@ export class EffectWriter implements EffectView {
     return judgeEffects(write, this);
   }
 
-  /** What was judged last, with nothing written since. */
+  /** Writes the change that was checked last. Nothing may have been written since that check. */
   write({ begun, records, keys, ended }: EffectChange): void {
     for (const { epoch, trajectory_id, body } of begun) {
       const first = records.find((row) => row.epoch === epoch)?.record ?? null;
@@ -78,7 +80,7 @@ export class EffectWriter implements EffectView {
     }
     for (const { epoch, place, record } of records) {
       const known = this.transaction(epoch)!;
-      if (place < known.places) continue; // with its transaction
+      if (place < known.places) continue; // written with its transaction
       this.#record.run(epoch, place, record);
       this.#know(epoch, { ...known, places: place + 1 });
     }
@@ -95,7 +97,7 @@ export class EffectWriter implements EffectView {
 
   transaction(epoch: number): EffectState | undefined {
     const known = this.#known.get(epoch);
-    // Most that is asked for is new.
+    // Most requested epochs are new.
     if (known !== undefined || epoch > this.#given.lastEpoch) return known;
     const row = this.#selectTransaction.get(epoch);
     if (row === undefined) return undefined;
@@ -129,7 +131,7 @@ export class EffectWriter implements EffectView {
   }
 }
 
-/** Where a key was used. */
+/** The place where a key was used. */
 export function prepareEffectKey(db: DatabaseSync): (key: Hash) => EffectKeyRow | undefined {
   const statement = db.prepare('SELECT epoch, n FROM effect_key WHERE key = ?');
   return (key) => {
@@ -138,13 +140,13 @@ export function prepareEffectKey(db: DatabaseSync): (key: Hash) => EffectKeyRow 
   };
 }
 
-/** Whether a tenure was ever given. */
+/** Whether the store ever gave a lease. */
 export function prepareWereEffectsHeld(db: DatabaseSync): () => boolean {
   const statement = db.prepare('SELECT 1 FROM effect_tenure WHERE fence > 0');
   return () => statement.get() !== undefined;
 }
 
-/** Transactions that have not ended, by epoch. */
+/** The transactions that have not ended, by epoch. */
 export function prepareOpenEffects(db: DatabaseSync): (page: OpenEffectPage) => LoggedTransaction[] {
   const from = `(SELECT t.* FROM effect_open AS o JOIN effect_transaction AS t ON t.epoch = o.epoch
     WHERE o.epoch > ? AND (? IS NULL OR t.trajectory = ?) ORDER BY o.epoch LIMIT ?) AS t`;
@@ -152,13 +154,13 @@ export function prepareOpenEffects(db: DatabaseSync): (page: OpenEffectPage) => 
   return ({ after = 0, limit = -1, trajectoryId = null }) => logged(after, trajectoryId, trajectoryId, limit);
 }
 
-/** The transaction of an epoch, also when it has ended. */
+/** The transaction of an epoch, also if it has ended. */
 export function prepareEffectsOf(db: DatabaseSync): (epoch: number) => LoggedTransaction | undefined {
   const logged = prepareLogged(db, 'effect_transaction AS t', 'WHERE t.epoch = ?');
   return (epoch) => logged(epoch)[0];
 }
 
-/** Of any epoch below, also those that have ended, the youngest first. */
+/** The transactions below an epoch, also ended ones, with the newest first. */
 export function prepareListEffects(db: DatabaseSync): (page: EffectPage) => LoggedTransaction[] {
   const from = `(SELECT * FROM effect_transaction
     WHERE epoch < ? AND (? IS NULL OR trajectory = ?) ORDER BY epoch DESC LIMIT ?) AS t`;
@@ -169,7 +171,7 @@ export function prepareListEffects(db: DatabaseSync): (page: EffectPage) => Logg
 
 type Columns = [epoch: number, trajectory: string, body: string, first: string | null, record: string | null];
 
-// One statement, so that it sees one moment of the log.
+// One statement, to read one snapshot of the log.
 function prepareLogged(
   db: DatabaseSync,
   from: string,

@@ -5,32 +5,38 @@ import { openDatabase } from '../connection/database.ts';
 import { fileUrl } from '../connection/file.ts';
 import { isBusy } from '../errors.ts';
 
-/** Between two looks at whether the file is free. */
+/** The pause between two attempts to lock the file. */
 const PAUSE_MS = 10;
 
 type Given = Pick<Tenure, 'fence' | 'lastEpoch'>;
 
 /**
- * Tenures of the effects of a store. Who has it holds SQLite's lock on an empty file beside the store, `-effects`, which the
- * system frees when the process ends. Nothing is ever written there. Whoever lost the lock all the same, because the file was
- * deleted, is fenced: with each tenure the fence in the store is raised.
+ * Exclusive leases on the effect log of a store.
+ *
+ * The holder locks an empty file next to the store, `-effects`, with SQLite's lock. The system
+ * releases the lock when the process ends. The file always stays empty. Each lease raises the fence
+ * in the store. A holder that lost the lock, because the file was deleted, is therefore fenced.
  */
 export class Tenures {
   readonly #path: string;
-  /** Ends each wait, with why. */
+  /** Ends each wait with the reason. */
   readonly #closing = new AbortController();
   readonly #held = new Set<DatabaseSync>();
 
-  /** `path`: of the store. */
+  /** `path` is the path of the store. */
   constructor(path: string) {
     this.#path = `${path}-effects`;
   }
 
-  /** `raise` raises the fence. @throws the reason of the signal or of `refuse`, or what `raise` throws */
+  /**
+   * `raise` raises the fence. @throws the reason of the signal or of `refuse`, or the error of
+   * `raise`
+   */
   async hold(raise: () => Promise<Given>, signal?: AbortSignal): Promise<Tenure> {
     const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
     waiting.throwIfAborted();
-    // One for each who waits: they are in each other's way like those of other processes.
+    // One connection per waiter: waiters of one process exclude each other like those of other
+    // processes.
     const lock = openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
     this.#held.add(lock);
     try {
@@ -46,17 +52,17 @@ export class Tenures {
     }
   }
 
-  /** Ends every wait with that reason; no tenure is given from now on. */
+  /** Ends every wait with the reason. No lease is given from now on. */
   refuse(reason: Error): void {
     this.#closing.abort(reason);
   }
 
-  /** Ends the tenure that is had. */
+  /** Ends the current lease. */
   end(): void {
     for (const lock of this.#held) this.#free(lock);
   }
 
-  // Closing rolls back, which frees the lock.
+  // Closing the connection rolls back, which releases the lock.
   #free(lock: DatabaseSync): void {
     if (this.#held.delete(lock)) lock.close();
   }

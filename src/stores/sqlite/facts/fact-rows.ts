@@ -2,10 +2,10 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { FactQuery, FactVersion, Hash, PartitionName } from '#ledger';
 import { OPEN_END } from '#memory';
 
-/** Rows `f` in the order of their partitions and of when they ended, with that as `e`. */
+/** The rows `f` in the order of their partitions and end times. The end time is `e`. */
 export const ROWS = 'fact_time AS e CROSS JOIN fact AS f ON f.n = e.n';
 
-/** The length in characters above which `fact_object` stores an object, beside its row. */
+/** The length in characters above which `fact_object` stores an object, next to its row. */
 export const LONG_OBJECT = 256;
 
 /** The value of `fact_time.id_start` for a fact id; an SQL expression. */
@@ -13,7 +13,7 @@ export function idStart(factId: string): string {
   return `substr(${factId}, 1, 8)`;
 }
 
-/** What a query wants of one of `ROWS`, of a partition `p`, as terms that all have to hold. */
+/** The conditions of a query on one of `ROWS` of a partition `p`. All conditions must hold. */
 export function restrictions({ space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery): {
   readonly where: string[];
   readonly values: SQLInputValue[];
@@ -35,11 +35,11 @@ export function restrictions({ space, branch, subject, predicate, kind, valid, s
   return { where, values };
 }
 
-/** The object of a row `f`, wherever it stands. */
+/** The object of a row `f`, from either table. */
 export const OBJECT =
   'CASE WHEN f.long IS NULL THEN f.object ELSE (SELECT o.text FROM fact_object AS o WHERE o.id = f.long) END';
 
-/** The columns of a row `f` that ends then. */
+/** The columns of a row `f` with the given end time. */
 export const rowThatEnds = (end: string): string =>
   `f.fact_id, ${OBJECT}, lower(hex(f.content)), f.content_bytes, f.valid_from, f.valid_to, f.system_start, ${end},
   f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
@@ -47,7 +47,7 @@ export const rowThatEnds = (end: string): string =>
 
 export const ROW: string = rowThatEnds('e.system_end');
 
-/** The columns of a STRICT table have the types the schema says. */
+/** The columns of a STRICT table have the types that the schema declares. */
 export type RowColumns = [
   fact_id: string,
   object: string,
@@ -96,6 +96,6 @@ export function versionOf(row: RowColumns, { space, subject, predicate, branch }
     seq: row[17],
     cardinality: row[18] === 1 ? 'single-valued' : 'multi-valued',
   };
-  // Not in the middle of a literal, where the engine takes long over what follows.
+  // A spread in the middle of a literal makes the engine slow for the fields after it.
   return branch === undefined ? version : { ...version, branch };
 }

@@ -20,23 +20,31 @@ import { idStart, LONG_OBJECT } from './fact-rows.ts';
 import { type FoundPartition, lastChange, SELECT_CLAIM_KEY } from './facts.ts';
 import type { TextWriter } from './text-writer.ts';
 
-/** Partitions and open rows that are kept in memory, at most twice as many; more only cost a lookup each. */
+/**
+ * The maximum number of partitions and of open rows in memory, at most doubled. Each further one
+ * costs one lookup.
+ */
 const KNOWN_MAX = 10_000;
 const KNOWN_ROWS_MAX = 100_000;
 
-/** Rows of each table that are deleted in one transaction, but for a partition that has more. */
+/**
+ * The maximum number of rows of each table that one transaction deletes, except for a larger
+ * partition.
+ */
 const DELETED_MAX = 2_000;
 
 interface Known extends FactState {
   readonly key: number | bigint;
-  /** It has, or had, rows of a predicate with several values. */
+  /** Whether the partition has, or had, rows of a predicate with several values. */
   readonly several: boolean;
   readonly open: OpenSet<OpenKey>;
 }
 
 /**
- * Writes facts inside a transaction that the caller begins and ends. What a write is judged by is in memory where no one else has
- * written since: partitions with what is open in them, whether anything was erased, and whether the facts are whole.
+ * Writes facts inside a transaction that the caller begins and ends.
+ *
+ * The writer caches partitions with their open rows, whether any text was erased, and whether the
+ * facts are complete. The cache is valid while no other connection has written.
  */
 export class FactWriter implements FactView {
   readonly #path: string;
@@ -65,12 +73,18 @@ export class FactWriter implements FactView {
   readonly #selectKey: StatementSync;
   readonly #delete: readonly StatementSync[];
   readonly #texts: TextWriter;
-  /** With how many rows it is counted. What is not asked for until these are too many goes with those before. */
+  /**
+   * Each partition with its counted number of rows. When the map is full, unused partitions are
+   * evicted with the older ones.
+   */
   #known = new Map<string, { readonly state: Known; readonly rows: number }>();
   #knownBefore: Map<string, { readonly state: Known }> = new Map();
   #knownRows = 0;
   #hasErased: boolean | undefined;
-  /** When the last version of all began, so that what begins later is not looked for; empty where there is none. */
+  /**
+   * The start of the last version of all, which avoids searches for later versions. Empty if no
+   * version exists.
+   */
   #lastStart: string | undefined;
   #rebuild: { readonly run: number; readonly whole: number } | undefined;
 
@@ -98,7 +112,7 @@ export class FactWriter implements FactView {
         several, since)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
-    // The start of the id is for the index.
+    // The start of the id lets SQLite use the index.
     this.#close =
       db.prepare(`UPDATE fact_time SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'
       AND valid_from = ? AND id_start = ${idStart('?')}
@@ -140,7 +154,7 @@ export class FactWriter implements FactView {
     ];
   }
 
-  /** To be called when another connection has written, and after every rollback. */
+  /** Call this when another connection has written, and after every rollback. */
   forget(): void {
     this.#forgetKnown();
     this.#hasErased = undefined;
@@ -155,23 +169,26 @@ export class FactWriter implements FactView {
     return judgeFacts(writes, this);
   }
 
-  /** What was judged last, with nothing written since. */
+  /** Writes the changes that were checked last. Nothing may have been written since that check. */
   write(changes: readonly FactChange[]): void {
     for (const change of changes) {
       const key = this.#writePartition(change);
       for (const { valid_from, fact_id, system_time_start } of change.close) {
         const { changes } = this.#close.run(change.system_time, key, valid_from, fact_id, fact_id, system_time_start);
-        // It was open when this was judged.
+        // The row was open when the change was checked.
         if (changes !== 1) throw damagedError(`fact ${fact_id} of ${system_time_start} does not end where it stands`);
       }
       for (const row of change.insert) this.#insertRow(key, row);
-      // What a branch begins with keeps its time.
+      // Inherited rows of a branch keep their time.
       for (const [time, rows] of Map.groupBy(change.insert, (row) => row.system_time_start))
         this.#texts.enqueue(key, time, change.partition, rows);
     }
   }
 
-  /** Takes away what says so, in every version. Rows of a text are not indexed, which every row would pay for: all are looked at. */
+  /**
+   * Replaces erased values in every version. An index of rows by text would cost every write, so
+   * this scans all rows.
+   */
   erase(erased: readonly ErasedRow[]): void {
     const hashes = JSON.stringify(erased.map(({ hash }) => hash));
     this.#texts.erase(hashes);
@@ -179,7 +196,7 @@ export class FactWriter implements FactView {
     this.#eraseObjects.run(hashes);
     this.#eraseNames.run(hashes);
     this.forget();
-    // Of the thread that writes.
+    // The cache of the writing thread.
     forgetWords();
   }
 
@@ -211,7 +228,10 @@ export class FactWriter implements FactView {
     return state;
   }
 
-  /** What was read outside of a transaction, and is so until somebody else writes: what is planned on it is judged by the same rows. */
+  /**
+   * Caches a partition that was read outside of a transaction. The cached partition is valid until
+   * another connection writes. A change planned on it is checked against the same rows.
+   */
   learn(name: PartitionName, { key, several, state }: FoundPartition): void {
     if (this.#found(name) !== undefined) return;
     const { names, version, latest, since } = state;
@@ -225,20 +245,23 @@ export class FactWriter implements FactView {
     return this.#selectVersion.get(system_time_start, fact_id, space, branch) !== undefined;
   }
 
-  /** The key that is there, or this one from now on. */
+  /** Returns the stored key. If the store has no key, it stores and returns the offered one. */
   claimKey(offered: Uint8Array): Uint8Array {
     this.#insertKey.run(offered);
     return this.#selectKey.get()!['key'] as Uint8Array;
   }
 
-  /** Facts are incomplete from now on. What it answers names this rebuilding. */
+  /** Marks the facts as incomplete. Returns the identity of this rebuild. */
   beginRebuilding(): number {
     this.#rebuild = undefined;
     this.#texts.reset();
     return this.#begin.get()!['run'] as number;
   }
 
-  /** Deletes some; false where there was nothing left. @throws {StoreError} where another rebuilding has begun meanwhile */
+  /**
+   * Deletes some facts. Returns false if no facts were left.
+   * @throws {StoreError} if another rebuild has started
+   */
   deleteSome(run: number): boolean {
     this.#requireMine(run);
     this.#forgetKnown();
@@ -246,7 +269,7 @@ export class FactWriter implements FactView {
     return this.#delete.map((statement) => Number(statement.run().changes)).some((changes) => changes > 0);
   }
 
-  /** @throws {StoreError} for misuse, and where another rebuilding has begun meanwhile */
+  /** @throws {StoreError} for misuse, and if another rebuild has started */
   takeIn(writes: readonly FactWrite[], run: number): void {
     this.#requireMine(run);
     for (const write of writes) {
@@ -256,20 +279,20 @@ export class FactWriter implements FactView {
     }
   }
 
-  /** @throws {StoreError} where another rebuilding has begun meanwhile */
+  /** @throws {StoreError} if another rebuild has started */
   endRebuilding(run: number): void {
     this.#requireMine(run);
     this.#rebuild = undefined;
     this.#end.run();
   }
 
-  /** Facts are incomplete from now on, and stay as they are. */
+  /** Marks the facts as incomplete. The facts themselves stay as they are. */
   await(): void {
     this.#rebuild = undefined;
     this.#await.run();
   }
 
-  /** As `FactStore.keepFacts`. */
+  /** Same as `FactStore.keepFacts`. */
   keep(): boolean {
     this.#rebuild = undefined;
     this.#keep.run();
@@ -313,7 +336,7 @@ export class FactWriter implements FactView {
     } else if (several !== before?.several || !insert.some(isOpen)) {
       this.#updatePartition.run(version, system_time, flag, key);
     }
-    // What is rolled back is forgotten.
+    // A rollback discards the cached state.
     const open = before?.open ?? new OpenSet();
     changeOpen(open, change);
     this.#know(partition, { key, names, version, latest: system_time, several, since, open });
@@ -364,7 +387,7 @@ export class FactWriter implements FactView {
     const key = nameKey(name);
     const rows = state.open.size;
     const known = this.#known.get(key);
-    // One that has more rows than are kept is known all the same as long as it is changed.
+    // A partition with more rows than the limit stays cached while it changes.
     if (known === undefined && (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX)) {
       this.#knownBefore = this.#known;
       this.#known = new Map();
@@ -381,12 +404,18 @@ export class FactWriter implements FactView {
   }
 }
 
-/** Such a row says by itself which version its partition has, and since when, until the next change. */
+/**
+ * An open row alone states the version of its partition and the time of the last change, until the
+ * next change.
+ */
 function isOpen({ row_kind, system_time_end }: FactVersion): boolean {
   return row_kind === 'current' && system_time_end === OPEN_END;
 }
 
-/** A partition, and one of its open rows, whose columns are null where there is none. */
+/**
+ * A partition and one of its open rows. The columns of the row are null if the partition has no
+ * open row.
+ */
 type OpenColumns = [
   key: number,
   hash: Hash,

@@ -14,14 +14,14 @@ import { ROW, ROW_COLUMNS, ROWS, type RowColumns, restrictions, rowThatEnds, ver
 
 export const SELECT_CLAIM_KEY = 'SELECT key FROM fact_claim_key';
 
-/** A partition as a reader has found it. */
+/** A partition as a reader found it. */
 export interface FoundPartition {
   readonly key: number | bigint;
   readonly several: boolean;
   readonly state: PartitionState;
 }
 
-/** Reads of facts: each sees one moment, and none sees only part of them. */
+/** Reads of facts. Each read sees one snapshot, and throws while the facts are incomplete. */
 export class FactReader {
   readonly #db: DatabaseSync;
   readonly #path: string;
@@ -36,10 +36,13 @@ export class FactReader {
   readonly #selectState: StatementSync;
   readonly #selectOpenAt: StatementSync;
   readonly #selectClosedAt: StatementSync;
-  /** By their text. */
+  /** Statements by their text. */
   readonly #queries = new Map<string, StatementSync>();
 
-  /** `path` names the store in errors. `isHeld`: whether the connection is in a transaction, so that all reads see one moment. */
+  /**
+   * `path` names the store in errors. `isHeld`: whether the connection is in a transaction, so all
+   * reads see one snapshot.
+   */
   constructor(db: DatabaseSync, path: string, { isHeld = false }: { readonly isHeld?: boolean } = {}) {
     this.#isHeld = isHeld;
     this.#db = db;
@@ -66,11 +69,11 @@ export class FactReader {
         LEFT JOIN fact_time AS e ON ${isOpen}
         LEFT JOIN fact AS f ON f.n = e.n
       ORDER BY f.valid_from, f.fact_id, f.system_start`);
-    // Of those that overlap nothing, the last one that begins before.
+    // For rows that do not overlap, the last row that starts before the point.
     const openAt = `SELECT e.n FROM fact_time AS e WHERE ${isOpen} AND e.valid_from <= ? ORDER BY e.valid_from DESC LIMIT 1`;
     this.#selectOpenAt = this.#rows(`SELECT ${rowThatEnds(`'${OPEN_END}'`)}, p.several, r.whole
       FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named} LEFT JOIN fact AS f ON f.n = (${openAt})`);
-    // That there is one row of `fact_rebuild` is said for the order: then that of the index will do.
+    // The join declares `fact_rebuild` to have one row, so SQLite accepts the order of the index.
     this.#selectClosedAt = this.#rows(`SELECT ${ROW}, p.several, r.whole
       FROM fact_rebuild AS r LEFT JOIN fact_partition AS p ON ${named}
         LEFT JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 AND e.system_end > ? AND e.system_end < '${OPEN_END}'
@@ -80,10 +83,10 @@ export class FactReader {
       WHERE r.one = 1 ORDER BY e.system_end LIMIT 1`);
   }
 
-  /** As `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
+  /** Same as `FactStore.partition`. @throws {StoreError} while the facts are incomplete */
   partition(name: PartitionName): FoundPartition | undefined {
     const { space, branch = '', subject, predicate } = name;
-    // One statement sees one moment.
+    // One statement sees one snapshot.
     const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as StateColumns[];
     const [first] = rows;
     if (first === undefined) throw incompleteError(this.#path);
@@ -96,7 +99,10 @@ export class FactReader {
     return { key, several: several !== 0, state };
   }
 
-  /** As `FactStore.facts`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
+  /**
+   * Same as `FactStore.facts`, with the defaults filled in.
+   * @throws {StoreError} while the facts are incomplete
+   */
   facts(query: FactQuery & { readonly limit: number }): FactVersion[] {
     return this.#point(query) ?? this.atOneMoment(() => this.#search(query));
   }
@@ -117,7 +123,10 @@ export class FactReader {
     );
   }
 
-  /** As `FactStore.branchPartitions`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
+  /**
+   * Same as `FactStore.branchPartitions`, with the defaults filled in.
+   * @throws {StoreError} while the facts are incomplete
+   */
   branchPartitions(query: BranchPartitionQuery & { readonly limit: number }): BranchPartition[] {
     const { space, branch, subject = null, predicate = null, after, limit } = query;
     const values = { space, branch, subject, predicate, limit };
@@ -133,7 +142,7 @@ export class FactReader {
     );
   }
 
-  /** @throws {StoreError} while the facts are incomplete; what `read` throws */
+  /** @throws {StoreError} while the facts are incomplete; the errors of `read` */
   atOneMoment<T>(read: () => T): T {
     if (!this.#isHeld) this.#begin.run();
     try {
@@ -144,7 +153,10 @@ export class FactReader {
     }
   }
 
-  /** The row at a point of both times, where there is one at most; undefined where it has to be searched for. */
+  /**
+   * The row at a point of valid time and system time, if at most one can exist. Undefined if a
+   * search is necessary.
+   */
   #point({
     space,
     branch,
@@ -166,13 +178,14 @@ export class FactReader {
     const isOpen = open !== undefined && valid < open.valid_to;
     if (isOpen && (system === 'now' || open.system_time_start <= system)) return [open];
     if (system === 'now') return [];
-    // A later moment, of which this is the answer whatever was written in between: what had ended by that point of time stays as it is.
+    // A later snapshot gives the same answer despite writes in between: rows that had ended by that
+    // point of time are final.
     const closed = this.#rowAt(this.#selectClosedAt.get(...at, system, valid, valid, system), name);
     if (closed === 'several') return undefined;
     return closed === undefined ? [] : [closed];
   }
 
-  /** `several`: there may be more than one. @throws {StoreError} while the facts are incomplete */
+  /** `several`: more than one row may exist. @throws {StoreError} while the facts are incomplete */
   #rowAt(found: unknown, name: PartitionName): FactVersion | 'several' | undefined {
     const columns = found as PointColumns | undefined;
     if (columns?.[ROW_COLUMNS + 1] !== 1) throw incompleteError(this.#path);
@@ -184,7 +197,7 @@ export class FactReader {
     const { space, branch, after, limit } = query;
     const { where, values } = restrictions(query);
     if (after !== undefined) {
-      // The first for the index.
+      // The first condition lets SQLite use the index.
       where.push('(p.subject, p.predicate) >= (?, ?)');
       values.push(after.subject, after.predicate);
       where.push('(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)');
@@ -204,7 +217,8 @@ export class FactReader {
   #query(where: string): StatementSync {
     const known = this.#queries.get(where);
     if (known !== undefined) return known;
-    // All that is there of a key is put in order, and only of what comes back more is read than the order needs.
+    // The sort reads all rows of a key, but reads only the sort columns of rows that are not
+    // returned.
     const order = (row: string): string => `subject, predicate, ${row}.system_start, ${row}.valid_from, ${row}.fact_id`;
     const statement = this.#rows(`SELECT ${rowThatEnds('x.system_end')}, x.subject, x.predicate
       FROM (
@@ -223,7 +237,10 @@ export class FactReader {
   }
 }
 
-/** The version and the latest change of a partition: its row may be behind those that are open. */
+/**
+ * The version and the latest change of a partition. The partition's own row can be behind its open
+ * rows.
+ */
 export function lastChange(
   stored: Pick<PartitionState, 'version' | 'latest'>,
   open: readonly Pick<FactVersion, 'seq' | 'system_time_start'>[],
@@ -236,7 +253,10 @@ export function lastChange(
   return { version, latest };
 }
 
-/** Of a partition, whose are null where there is none; and whether the facts are whole. */
+/**
+ * The columns of a partition, null if the partition does not exist, and whether the facts are
+ * complete.
+ */
 type PartitionColumns = [
   key: number | null,
   hash: Hash,
@@ -248,8 +268,11 @@ type PartitionColumns = [
   whole: number,
 ];
 
-/** A row, whose are null where there is none; whether its partition, if there is one, may have several; and whether the facts are whole. */
+/**
+ * A row with null columns if it does not exist, whether its partition may have several values, and
+ * whether the facts are complete.
+ */
 type PointColumns = [...row: RowColumns | null[], several: number | null, whole: number];
 
-/** An open row, whose are null where there is none, and its partition. */
+/** An open row, with null columns if it does not exist, and its partition. */
 type StateColumns = [...row: RowColumns | null[], ...PartitionColumns];

@@ -1,41 +1,50 @@
 /**
- * Changes that are indexed in one transaction: when as many were written, and no more, so that nobody waits for long. Indexing keeps up with
- * two callers who write as many at a time, and has what it needs in memory yet; with more of them it falls behind until they rest.
+ * The number of changes that one transaction indexes. A part is indexed when this number of changes
+ * was written, so no caller waits long.
+ *
+ * Indexing keeps up with two concurrent writers, and finds its data in memory. With more writers it
+ * falls behind until they pause.
  */
 export const PART = 1_000;
 
-/** Between two looks at whether nobody writes. */
+/** The pause between two checks whether the store is idle. */
 export const IDLE_MS = 20;
 
 /**
- * When what waits to be indexed is indexed: one part after as much was written, and what is left over, as a flush that failed leaves some,
- * one part at a time while nobody writes; it stays as long as somebody does. Nobody waits for more than one part.
+ * Schedules the indexing of queued changes.
+ *
+ * One part is indexed after the same number of changes was written. The remainder, such as the rest
+ * of a failed flush, is indexed part by part while the store is idle. The remainder stays queued
+ * while writers are active. No caller waits for more than one part.
  */
 export class Indexing {
   readonly #flush: (most: number) => Promise<boolean>;
   readonly #isIdle: () => boolean;
-  /** What was written since, that is not under way to be indexed. */
+  /** The number of changes written since, which no flush in progress covers. */
   #written = 0;
-  /** Whether anything was written since somebody looked. */
+  /** Whether any change was written since the last check. */
   #isWritten = false;
   #isUnderWay = false;
   #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `flush`: indexes at most so many, and answers whether more may be left. `isIdle`: whether nobody waits for a commit. */
+  /**
+   * `flush` indexes at most the given number of changes, and resolves to whether more can be left.
+   * `isIdle`: whether no caller waits for a commit.
+   */
   constructor(flush: (most: number) => Promise<boolean>, isIdle: () => boolean) {
     this.#flush = flush;
     this.#isIdle = isIdle;
   }
 
-  /** So much more waits to be indexed, about. */
+  /** Adds the approximate number of newly queued changes. */
   later(written: number): void {
     this.#isWritten = true;
     this.#written += written;
     this.#goOn();
   }
 
-  /** All that was written is indexed. */
+  /** Every written change is indexed. */
   caughtUp(): void {
     this.#written = 0;
     clearTimeout(this.#timer);
@@ -61,18 +70,22 @@ export class Indexing {
         if (isMore && !this.#isUnderWay) this.#goOnWhenIdle();
       },
       () => {
-        // Whoever writes next begins it again, or a store that is poisoned says so to whoever calls next.
+        // The next write starts the indexing again. A poisoned store reports its error to the next
+        // caller.
         this.#isUnderWay = false;
         this.#written += PART;
       },
     );
   }
 
-  /** Keeps no process alive: what is not indexed yet is found all the same, and slower. */
+  /**
+   * The timer keeps no process alive: a search also finds texts that are not indexed yet, but more
+   * slowly.
+   */
   #goOnWhenIdle(): void {
     clearTimeout(this.#timer);
     if (this.#hasEnded) return;
-    // Between two groups of those who write one after the other, nobody waits for a moment.
+    // Between two groups of sequential writers, the store is idle for a moment.
     this.#isWritten = false;
     this.#timer = setTimeout(() => {
       if (this.#isUnderWay) return;

@@ -5,7 +5,7 @@ import { erasedText, isErasedText } from '../../facts.ts';
 import { OBJECT, ROWS } from './fact-rows.ts';
 import { isText } from './fact-texts.ts';
 
-/** A text that facts are found by, before it is indexed. */
+/** A searchable text of facts before it is indexed. */
 export interface NewText {
   readonly key: number;
   readonly partition: PartitionName;
@@ -15,25 +15,28 @@ export interface NewText {
   readonly words: readonly string[];
 }
 
-/** Words as `fact_words` has them: each with the number of its space, between spaces. */
+/**
+ * The words in the form that `fact_words` stores: each with the number of its space, between
+ * spaces.
+ */
 export function storedWords(space: number, words: readonly string[]): string {
   return `${words.map((word) => ` ${space}_${word}`).join('')} `;
 }
 
-/** What is waiting in `fact_text_queue`. */
+/** A row of `fact_text_queue`. */
 export interface Queued {
   readonly n: number;
   readonly key: number;
   readonly system_start: string;
 }
 
-/** What a partition is called, and rows of it. */
+/** The name of a partition, and rows of it. */
 export interface Texts {
   readonly partition: PartitionName;
   readonly rows: readonly TextColumns[];
 }
 
-/** What of a row is indexed. */
+/** The columns of a row that are indexed. */
 export interface TextColumns {
   readonly content: Hash;
   readonly audit: 0 | 1;
@@ -41,21 +44,24 @@ export interface TextColumns {
   readonly object: string;
 }
 
-/** No more of the row is held by it. */
+/** A copy of these columns, so the cache does not hold the rest of the row. */
 export function textColumns({ content, row_kind, asserted_from, object }: FactVersion): TextColumns {
   return { content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object };
 }
 
-/** A change, and what is to be indexed of it. */
+/** A change and its texts to index. */
 export interface NewTexts {
   readonly change: Queued;
   readonly texts: readonly NewText[];
 }
 
 /**
- * The texts of changes that are not indexed yet, each once, made partition by partition and change by change as they are asked for; of what
- * was erased there are none. What is not among `written`, by `n`, is read: of a partition that changes often only rows that are open or ended
- * since the first of these changes, and what they say with the change that they are of.
+ * The texts of queued changes, each once. The function yields them partition by partition and
+ * change by change, without erased texts.
+ *
+ * Changes that are not in `written`, by `n`, are read from the store. For a partition that changes
+ * often, the function reads only rows that are open or ended since the first of these changes. It
+ * reads their objects with their own change.
  */
 export function prepareNewTexts(
   db: DatabaseSync,
@@ -77,7 +83,7 @@ export function prepareNewTexts(
     const last = starts.at(-1)!;
     const rows = selectRows.all(key, first, first, last, key, first, last) as unknown as readonly RowRead[];
     const byStart = Map.groupBy(rows, (row) => row.system_start);
-    // Each is gone with its change: all that a partition says may be more than there is room for.
+    // Each object is released with its change: all objects of a partition could exceed the memory.
     const said = (row: RowRead) => ({ ...row, object: selectObject.get(row.n)!['object'] as string });
     return ({ system_start }) => ({ partition, rows: (byStart.get(system_start) ?? []).map(said) });
   };
@@ -113,5 +119,5 @@ export function prepareNewTexts(
   };
 }
 
-/** A row as it is read, without what it says. */
+/** A row as it is read, without its object. */
 type RowRead = Omit<TextColumns, 'object'> & { readonly n: number; readonly system_start: string };

@@ -5,20 +5,23 @@ import { compareRows } from '../../facts.ts';
 import { prepareByText } from '../connection/statements.ts';
 import { ROW, ROWS, type RowColumns, restrictions, versionOf } from './fact-rows.ts';
 
-/** Texts of one partition whose rows are read together the first time, and twice as many each time after: all that it has is looked at for them. */
+/**
+ * The number of texts of one partition whose rows the first read covers. Each later read covers
+ * twice as many, because every read scans the whole partition.
+ */
 const TOGETHER = 32;
 
-/** A text that answers, with its rows once they were looked for. */
+/** A matching text, with its rows once they are loaded. */
 export interface Candidate {
   readonly key: number;
   readonly score: number;
-  /** Undefined where the text is not indexed yet; it then has its name. */
+  /** Undefined if the text is not indexed yet. The text then has its name. */
   readonly id: number | undefined;
   name?: string;
   rows?: FactVersion[];
 }
 
-/** Finds the rows of texts, inside a transaction of who asks. */
+/** Finds the rows of texts, inside the caller's transaction. */
 export class RankedRows {
   readonly #selectName: StatementSync;
   readonly #query: (text: string) => StatementSync;
@@ -28,7 +31,10 @@ export class RankedRows {
     this.#selectName = db.prepare('SELECT lower(hex(content)) AS content, audit, day FROM fact_text WHERE id = ?');
   }
 
-  /** The best rows that the query wants; rows of texts are looked for in the order of their scores, and no more of them than it takes. */
+  /**
+   * The best rows that match the query. The function loads the rows of texts in the order of their
+   * scores until it has enough.
+   */
   best(candidates: readonly Candidate[], query: FactQuery, limit: number): FactHit[] {
     const ranked = candidates.toSorted((a, b) => b.score - a.score);
     const found: FactHit[] = [];
@@ -46,7 +52,7 @@ export class RankedRows {
     return found.slice(0, limit);
   }
 
-  /** Rows of a text, and of the next ones of its partition: of so many at most. */
+  /** Loads the rows of a text and of the next texts of its partition, at most `most` texts. */
   #read(ranked: readonly Candidate[], from: number, most: number, query: FactQuery): readonly FactVersion[] {
     const first = ranked[from]!;
     const same: Candidate[] = [];
@@ -86,7 +92,7 @@ export class RankedRows {
 
 const HASH_DIGITS = 64;
 
-/** Which text of its partition it is. */
+/** The name of a text within its partition. */
 export function nameOf(content: Hash, audit: 0 | 1, day: string): string {
   return `${content} ${audit} ${day}`;
 }

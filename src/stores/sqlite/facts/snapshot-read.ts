@@ -6,11 +6,14 @@ import { RankedRows } from './ranked-rows.ts';
 import { TextReader } from './text-reader.ts';
 import { VectorReader } from './vector-reader.ts';
 
-/** Facts as they are when this is called, until the connection is closed. `path` names the store in errors. */
+/**
+ * The facts in one snapshot, from this call until the connection is closed. `path` names the store
+ * in errors.
+ */
 export function factsHeld(db: DatabaseSync, path: string, vectors: VectorSearch): FactAnswers {
   db.exec('BEGIN');
   const facts = new FactReader(db, path, { isHeld: true });
-  // Until something is read, nothing is held.
+  // A transaction holds its snapshot only after the first read.
   facts.atOneMoment(() => undefined);
   const rows = new RankedRows(db);
   const byText = new TextReader(db, facts, rows);

@@ -3,10 +3,14 @@ import { StoreError } from '../../errors.ts';
 import { openDatabase } from '../connection/database.ts';
 
 /**
- * Where the loadable library of the package `sqlite-vec` is, which is an optional peer and imported nowhere else. It was loaded once, into
- * a database in memory: who opens a file with it knows that it can be.
+ * The path of the loadable library of the package `sqlite-vec`. The package is an optional peer,
+ * and only this function imports it.
  *
- * @throws {StoreError} `store_no_driver` where the package is not installed, or can't be loaded on this machine
+ * The function loads the library once into a database in memory. Later connections can therefore
+ * load it too.
+ *
+ * @throws {StoreError} `store_no_driver` if the package is not installed, or cannot be loaded on
+ *   this machine
  */
 export async function sqliteVecPath(): Promise<string> {
   const { getLoadablePath } = await importPackage();
@@ -29,7 +33,10 @@ export async function sqliteVecPath(): Promise<string> {
   }
 }
 
-/** Gives a connection that allows extensions the functions of the library, and then allows no more of them. */
+/**
+ * Loads the functions of the library into a connection that allows extensions, and then disables
+ * extensions.
+ */
 export function loadSqliteVec(db: DatabaseSync, path: string): void {
   try {
     db.loadExtension(path);

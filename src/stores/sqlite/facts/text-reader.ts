@@ -8,21 +8,28 @@ import { type Candidate, nameOf, type RankedRows } from './ranked-rows.ts';
 import { wantedTexts } from './wanted-texts.ts';
 
 /**
- * Texts that are ranked for one search; by words that stand in more, only the newest of them. Where these are not enough, and no more than
- * so many are wanted, whatever stands in them, all of those are.
+ * The maximum number of texts that one search ranks. For words in more texts, the search ranks only
+ * the newest. If these are not enough and the query wants at most this many texts, it ranks all
+ * wanted texts.
  */
 const RANKED_MAX = 2_000;
 
-/** Texts are ranked again once there are so many times as many. */
+/** The growth factor of the number of texts after which the search ranks them again. */
 const GROWTH = 9 / 8;
 
-/** Changes that wait to be indexed, and rows of them, above which a store that may write indexes them before it searches. */
+/**
+ * The number of queued changes, and of their rows, above which a writable store indexes them before
+ * a search.
+ */
 const WAITING_MAX = 64;
 const WAITING_ROWS_MAX = 256;
 
 type Asked<Query> = Query & { readonly limit: number };
 
-/** Searches of facts by words: each sees one moment, with what is not indexed yet. */
+/**
+ * Full-text searches of facts. Each search sees one snapshot, including texts that are not indexed
+ * yet.
+ */
 export class TextReader {
   readonly #facts: FactReader;
   readonly #rows: RankedRows;
@@ -59,18 +66,21 @@ export class TextReader {
     this.#selectBranch = db.prepare('SELECT 1 FROM fact_partition WHERE space = ? AND branch = ? LIMIT 1');
   }
 
-  /** Whether so much waits to be indexed that it is worth a transaction before a search. */
+  /** Whether the queue is long enough to justify a transaction before a search. */
   isBehind(): boolean {
     if ((this.#selectWaiting.get()!['n'] as number) > WAITING_MAX) return true;
     return (this.#selectWaitingRows.get()!['n'] as number) > WAITING_ROWS_MAX;
   }
 
-  /** Whether anything waits to be indexed. */
+  /** Whether the queue contains any change. */
   isWaiting(): boolean {
     return this.#selectWaiting.get()!['n'] !== 0;
   }
 
-  /** As `FactStore.factsByText`, with nothing left out that has a default. @throws {StoreError} while the facts are incomplete */
+  /**
+   * Same as `FactStore.factsByText`, with the defaults filled in.
+   * @throws {StoreError} while the facts are incomplete
+   */
   byText(query: Asked<FactTextQuery>): FactHit[] {
     return this.#facts.atOneMoment(() => this.#byText(query));
   }
@@ -84,11 +94,12 @@ export class TextReader {
     if (space === undefined) return this.#rows.best(candidates, query, query.limit);
     const { sought } = bm25;
     const scorer = scorerOf(bm25, space.space);
-    // All texts of the subject have its words: so others need not be read.
+    // Every text of the subject contains the words of its name, so other texts need not be read.
     const names = [query.subject, query.predicate].flatMap((name) => (name === undefined ? [] : wordsOf(name)));
     const seen = new Set<number>();
     let few: readonly number[] | 'many' | undefined;
-    // By many words a text is found many times, and read once: it may be as long as they are many.
+    // For many words a text is found many times but read once, because it can be as long as the
+    // number of words.
     const isManyWords = sought.length > SOUGHT_ONE_BY_ONE;
     const { all, newest } = isManyWords ? this.#ids : this.#texts;
     const take = (rows: readonly FoundColumns[]): void => {
@@ -107,8 +118,9 @@ export class TextReader {
       ranked = candidates.length;
       return found;
     };
-    // Not again for each word that adds little: all would be ranked as often as there are words. The last of some of them is no better than
-    // the last of all.
+    // The function does not rank again for each word that adds few texts, because that would rank
+    // all texts once per word. The last result of a subset is never better than the last result of
+    // all texts.
     const nearlyBest = (): FactHit[] => (candidates.length > ranked * GROWTH ? best() : found);
     for (const [at, { word, texts }] of sought.entries()) {
       const match = [word, ...names].map((each) => `"${space.space}_${each}"`).join(' AND ');
@@ -122,7 +134,8 @@ export class TextReader {
           const isAll = rows.length < most;
           if (isAll && (seen.size < RANKED_MAX || few === 'many')) break;
           if (nearlyBest().length === query.limit) break;
-          // Most of them are not wanted: so what is wanted is looked at, where that is less.
+          // The query wants few of the found texts, so the search reads the wanted texts if they
+          // are fewer.
           few ??= this.#few(query);
           if (few !== 'many') {
             const waited = candidates.filter(({ id }) => id === undefined);
@@ -140,12 +153,12 @@ export class TextReader {
     return best();
   }
 
-  /** Whether the branch that is asked for has said anything. */
+  /** Whether the queried branch has asserted any fact. */
   #hasMemory({ space, branch }: FactQuery): boolean {
     return branch === undefined || this.#selectBranch.get(space, branch) !== undefined;
   }
 
-  /** The texts that a query wants, where they are not too many to look at each. */
+  /** The texts that a query wants, if they are few enough to read each. */
   #few(query: FactQuery): readonly number[] | 'many' {
     const { sql, values } = wantedTexts(query);
     const ids = this.#query(`${sql} LIMIT ${RANKED_MAX + 1}`).all(...values) as unknown as readonly (readonly [
@@ -154,7 +167,7 @@ export class TextReader {
     return ids.length > RANKED_MAX ? 'many' : ids.map(([id]) => id);
   }
 
-  /** Those of the texts that have any of the words. */
+  /** The texts that contain any of the words, with their scores. */
   #scoredTexts(ids: readonly number[], scorer: (stored: string, length: number) => number): Candidate[] {
     return ids
       .map((at): Candidate => {
@@ -168,7 +181,7 @@ export class TextReader {
     return this.#selectText.get(id) as unknown as TextColumns;
   }
 
-  /** How words are scored in this space, and what waits to be indexed, scored. */
+  /** The scoring of words in this space, and the scored texts of the queue. */
   #scored(
     words: readonly string[],
     space: SpaceColumns | undefined,
@@ -196,7 +209,7 @@ export class TextReader {
     return { bm25, candidates };
   }
 
-  /** What is committed in that space and not indexed yet. */
+  /** The committed texts of the space that are not indexed yet. */
   #waiting(space: string): NewText[] {
     const changes = this.#selectQueue.all() as unknown as readonly Queued[];
     if (changes.length === 0) return [];
@@ -222,7 +235,7 @@ interface SpaceColumns {
 type TextColumns = readonly [id: number, key: number, words: string, length: number];
 type FoundColumns = TextColumns | readonly [id: number];
 
-/** Texts that a query of FTS5 finds: all of them, or so many of the newest before one. */
+/** The texts that an FTS5 query finds: all of them, or a number of the newest before one. */
 interface Found {
   readonly all: StatementSync;
   readonly newest: StatementSync;
@@ -236,7 +249,7 @@ function prepareFound(db: DatabaseSync, columns: string): Found {
   return { all, newest };
 }
 
-/** How often each of the words stands in a text; `places`: of each its own. */
+/** The number of occurrences of each word in a text. `places` gives each word its index. */
 function counted(places: ReadonlyMap<string, number>, text: readonly string[]): number[] {
   const counts = Array.from(places, () => 0);
   for (const word of text) {
@@ -246,10 +259,13 @@ function counted(places: ReadonlyMap<string, number>, text: readonly string[]): 
   return counts;
 }
 
-/** Words that are looked for one after the other in a text; for more, its own are counted, once. */
+/**
+ * The maximum number of words that are searched one after the other in a text. For more words, the
+ * text's own words are counted once.
+ */
 const SOUGHT_ONE_BY_ONE = 12;
 
-/** Scores words as they are stored: with a space before and after each. */
+/** Scores words in their stored form, with a space before and after each. */
 function scorerOf(bm25: Bm25, space: number): (stored: string, length: number) => number {
   if (bm25.sought.length > SOUGHT_ONE_BY_ONE) {
     const names = bm25.sought.map(({ word }) => `${space}_${word}`);
@@ -272,7 +288,7 @@ function scorerOf(bm25: Bm25, space: number): (stored: string, length: number) =
 
 function occurrences(words: string, word: string): number {
   let count = 0;
-  // The space after one is the space before the next.
+  // The space after one word is the space before the next.
   for (let at = words.indexOf(word); at !== -1; at = words.indexOf(word, at + word.length - 1)) count += 1;
   return count;
 }

@@ -13,7 +13,10 @@ import {
   textColumns,
 } from './new-texts.ts';
 
-/** How many changes wait to be indexed once these are written: a branch that takes over what was said at many times has one of each. */
+/**
+ * The number of queued changes after these writes. A branch that inherits facts of many system
+ * times adds one change for each time.
+ */
 export function queuedBy(writes: readonly FactWrite[]): number {
   return writes.reduce((sum, { inherit }) => sum + 1 + (inherit === undefined ? 0 : timesOf(inherit.rows)), 0);
 }
@@ -22,16 +25,22 @@ function timesOf(rows: readonly FactVersion[]): number {
   return new Set(rows.map((row) => row.system_time_start)).size;
 }
 
-/** Words that are indexed in one transaction, but for a change that has more: long texts take longer than many do. */
+/**
+ * The maximum number of words that one transaction indexes, except for a larger change. Long texts
+ * take longer than many texts.
+ */
 const WORDS_MAX = 100_000;
 
-/** Characters of what waits in memory, each row with so many for all that is not a text; more only cost reading them again. */
+/**
+ * The maximum number of characters in the cached queue, with a fixed number per row for its other
+ * columns. Changes above the limit are read again.
+ */
 const WRITTEN_CHARACTERS_MAX: number = 4 * 2 ** 20;
 const ROW_CHARACTERS = 512;
 
 /**
- * Writes what facts are found by, inside a transaction that the caller begins and ends. What waits is in memory where no one else has
- * written since.
+ * Writes the search index of facts, inside a transaction that the caller begins and ends. The queue
+ * is cached while no other connection has written.
  */
 export class TextWriter {
   readonly #db: DatabaseSync;
@@ -85,7 +94,7 @@ export class TextWriter {
       WHERE t.id = ? AND ${TEXT_NAME} = ? ON CONFLICT DO NOTHING`);
   }
 
-  /** To be called with each change that inserts, and its rows of that time. */
+  /** Call this with each change that inserts rows, and its rows of that system time. */
   enqueue(key: number | bigint, systemStart: string, name: PartitionName, rows: readonly FactVersion[]): void {
     const { space, subject, predicate } = name;
     const partition = { space, subject, predicate };
@@ -96,18 +105,25 @@ export class TextWriter {
     this.#written.set(n, { partition, rows: rows.map(textColumns) });
   }
 
-  /** To be called when another connection has written, after every rollback, and where texts were erased. */
+  /**
+   * Call this when another connection has written, after every rollback, and after texts were
+   * erased.
+   */
   forget(): void {
     this.#written.clear();
     this.#writtenCharacters = 0;
   }
 
-  /** Indexes the changes that have waited longest, at most so many, and fewer of long texts; false where nothing is left then. */
+  /**
+   * Indexes the oldest queued changes, at most `most`, and fewer of long texts. Returns false if
+   * nothing is left.
+   */
   flush(most: number): boolean {
     const changes = this.#selectQueue.all(most) as unknown as readonly Queued[];
     if (changes.length === 0) return false;
     const { taken, texts } = this.#together(changes);
-    // Counted before the first one goes in: FTS5 writes what it has gathered whenever another statement may have to be undone by itself.
+    // The counting precedes the first insert: FTS5 flushes its buffer when a later statement needs
+    // a statement journal.
     const spaces = this.#counted(texts);
     for (const text of texts) this.#insert(text, spaces.get(text.partition.space) as number);
     this.#dequeue.run(JSON.stringify(taken.map(({ n }) => n)));
@@ -115,7 +131,7 @@ export class TextWriter {
     return changes.length === most || taken.length < changes.length;
   }
 
-  /** As many of the changes, partition by partition and in their order there, as are indexed together. */
+  /** The changes that are indexed together, partition by partition and in their order. */
   #together(changes: readonly Queued[]): { readonly taken: readonly Queued[]; readonly texts: readonly NewText[] } {
     const parts: NewTexts[] = [];
     let words = 0;
@@ -128,8 +144,8 @@ export class TextWriter {
   }
 
   /**
-   * Takes away texts that say so, or are of a partition that is called so, with their vectors. `hashes` is a list as JSON. Beginnings of
-   * words stay in the index until it is made anew (`scrub.ts`).
+   * Deletes erased texts, and the texts of erased partitions, with their vectors. `hashes` is a
+   * JSON list. Prefixes of words stay in the index until it is rebuilt (`scrub.ts`).
    */
   erase(hashes: string): void {
     const erased = this.#selectErased.all(hashes, hashes) as unknown as readonly Erased[];
@@ -139,13 +155,13 @@ export class TextWriter {
     }
   }
 
-  /** Takes all away. */
+  /** Deletes all texts and vectors. */
   reset(): void {
     this.forget();
     this.#db.exec(RESET_TEXTS);
   }
 
-  /** @throws {StoreError} where the embedder has vectors of other dimensions */
+  /** @throws {StoreError} if the embedder's stored vectors have other dimensions */
   putVectors(embedder: string, vectors: readonly FactVector[]): void {
     const [first] = vectors;
     if (first === undefined) return;
@@ -164,7 +180,7 @@ export class TextWriter {
     }
   }
 
-  /** Its number may come to be another change's. */
+  /** Drops the cached change, because its number can be reused. */
   #indexed(n: number): void {
     const written = this.#written.get(n);
     if (written === undefined) return;
@@ -172,7 +188,7 @@ export class TextWriter {
     this.#written.delete(n);
   }
 
-  /** Numbers of the spaces that these texts are of, by their names. */
+  /** The numbers of the spaces of these texts, by name. */
   #counted(texts: readonly NewText[]): ReadonlyMap<string, number> {
     const numbers = new Map<string, number>();
     for (const [name, each] of Map.groupBy(texts, ({ partition }) => partition.space)) {
@@ -200,5 +216,8 @@ interface Erased {
   readonly words: number;
 }
 
-/** What a text is named by for others: its number may come to be another's, when facts are made anew. */
+/**
+ * The name of a text for callers. It contains hashes, because a rebuild of the facts can reuse the
+ * number.
+ */
 export const TEXT_NAME = `t.id || '-' || lower(substr(hex(p.names), 1, 32)) || lower(substr(hex(t.content), 1, 32)) || t.audit || t.day`;

@@ -8,12 +8,14 @@ import type { FactReader } from './facts.ts';
 import type { Candidate, RankedRows } from './ranked-rows.ts';
 import { textsWithoutVector, wantedTexts } from './wanted-texts.ts';
 
-/** Texts that are looked at beyond those that are asked for, at first. */
+/** The number of texts that the first search adds to the requested limit. */
 const BESIDE = 32;
 
 type Wanted = Omit<FactQuery, 'after'>;
 
-/** Searches of facts by vectors, and of what has none yet: each sees one moment. */
+/**
+ * Searches of facts by vector, and lists of texts without a vector. Each call sees one snapshot.
+ */
 export class VectorReader {
   readonly #facts: FactReader;
   readonly #rows: RankedRows;
@@ -22,7 +24,7 @@ export class VectorReader {
   readonly #selectToEmbed: StatementSync;
   readonly #query: (text: string) => StatementSync;
 
-  /** `by`: `sqlite-vec` where its functions are those of the connection. */
+  /** `by`: `sqlite-vec` if the connection has loaded its functions. */
   constructor(db: DatabaseSync, facts: FactReader, rows: RankedRows, by: VectorSearch) {
     this.#query = prepareByText(db);
     this.#facts = facts;
@@ -32,7 +34,10 @@ export class VectorReader {
     this.#selectToEmbed = db.prepare(textsWithoutVector);
   }
 
-  /** As `FactStore.factsByVector`. @throws {StoreError} while the facts are incomplete; for a vector of other dimensions */
+  /**
+   * Same as `FactStore.factsByVector`.
+   * @throws {StoreError} while the facts are incomplete; for a vector of other dimensions
+   */
   byVector({ embedder, vector, ...query }: FactVectorQuery & { readonly limit: number }): FactHit[] {
     return this.#facts.atOneMoment(() => {
       const known = this.#selectEmbedder.get(embedder) as { embedder: number; dimensions: number } | undefined;
@@ -50,7 +55,10 @@ export class VectorReader {
     });
   }
 
-  /** As `FactStore.textsToEmbed`, of what is indexed. @throws {StoreError} while the facts are incomplete */
+  /**
+   * Same as `FactStore.textsToEmbed`, for indexed texts. @throws {StoreError} while the facts are
+   * incomplete
+   */
   toEmbed(embedder: string, space: string, limit: number): FactText[] {
     return this.#facts.atOneMoment(() => {
       const known = this.#selectEmbedder.get(embedder)?.['embedder'] as number | undefined;
@@ -70,7 +78,10 @@ export class VectorReader {
     return statement.all(...values, embedder) as unknown as readonly VectorColumns[];
   }
 
-  /** Those that the query wants and that can be among the nearest, as sqlite-vec measures; and so all that are. */
+  /**
+   * The wanted texts that can be among the nearest, as measured by sqlite-vec. The result contains
+   * every nearest text.
+   */
   #nearest(query: Wanted, embedder: number, asked: Float32Array, limit: number): readonly VectorColumns[] {
     const { sql, values } = wantedTexts(query);
     const statement = this.#query(`WITH wanted (id, key) AS MATERIALIZED (${sql})
@@ -93,16 +104,19 @@ export class VectorReader {
   }
 }
 
-/** One unit in the last place of a number of 32 bits, of those from ½ to 1. */
+/** One unit in the last place of a 32-bit number between ½ and 1. */
 const UNIT = 2 ** -24;
 
-/** Scores are rounded to it: two that differ by less may be equal. */
+/** The rounding step of scores. Two scores that differ by less can be equal. */
 const STEP = 1e-6;
 
 /**
- * How much farther than another a text may seem that is as near. sqlite-vec sums n products in 32 bits, and twice n squares for the
- * lengths: of vectors of the length one no sum is off by more than n units in the last place (Higham, Accuracy and Stability of
- * Numerical Algorithms, 3.1), and no distance by more than 2n and some for roots, quotients and lengths that are not quite one.
+ * The largest error with which a text can seem farther than an equally near text.
+ *
+ * sqlite-vec sums n products, and twice n squares for the lengths, in 32 bits. For vectors of
+ * length one, no sum is off by more than n units in the last place (Higham, Accuracy and Stability
+ * of Numerical Algorithms, 3.1). No distance is off by more than 2n units plus a few. The few units
+ * cover roots, quotients and lengths that are not exactly one.
  */
 function slack(dimensions: number): number {
   return STEP + 4 * (dimensions + 8) * UNIT;
@@ -119,7 +133,7 @@ interface TextRow {
   readonly day: string;
 }
 
-/** Bytes of a blob may begin anywhere, and numbers only at their own width. */
+/** A blob can start at any byte, but numbers need an aligned start. */
 function floats(bytes: Uint8Array): Float32Array {
   return new Float32Array(bytes.slice().buffer);
 }

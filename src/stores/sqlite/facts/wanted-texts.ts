@@ -4,7 +4,10 @@ import { OBJECT, ROWS, restrictions } from './fact-rows.ts';
 import { isText, TEXT_OF_ROW } from './fact-texts.ts';
 import { TEXT_NAME } from './text-writer.ts';
 
-/** Selects id and key of the texts of the rows that a query wants, each once. What is not indexed yet is not among them. */
+/**
+ * Selects id and key of the texts of the rows that a query wants, each once. Texts that are not
+ * indexed yet are missing.
+ */
 export function wantedTexts(query: FactQuery): { readonly sql: string; readonly values: SQLInputValue[] } {
   const { where, values } = restrictions(query);
   const sql = `SELECT DISTINCT t.id, t.key FROM fact_partition AS p CROSS JOIN ${ROWS}
@@ -14,9 +17,12 @@ export function wantedTexts(query: FactQuery): { readonly sql: string; readonly 
 }
 
 /**
- * Selects the oldest texts of a space that have no vector of an embedder; bound are the name of the space, the number of the embedder, and
- * how many at most. All rows of a text say the same object. Rows are found by partition and not by what they say, so each of a partition
- * is visited once for all of its texts, and their texts are looked up by it: the other way round each text would visit them all.
+ * Selects the oldest texts of a space that have no vector of an embedder. The parameters are the
+ * name of the space, the number of the embedder and the limit.
+ *
+ * All rows of a text have the same object. The query visits each row of a partition once for all
+ * its texts, and looks the texts up by row. A lookup of rows by text would visit all rows of the
+ * partition for each text.
  */
 export const textsWithoutVector: string = `WITH wanted AS MATERIALIZED (
     SELECT t.id, t.key, t.audit, t.content, t.day FROM fact_text_space AS s JOIN fact_text AS t ON t.space = s.space
