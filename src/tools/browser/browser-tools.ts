@@ -11,15 +11,24 @@ import { type Field, field, named, only, target } from './target.ts';
 import { type Site, type Visit, visit } from './visit.ts';
 
 export interface BrowserToolsOptions extends SiteOptions {
-  /** How the tools' names begin. Default `browser`. */
+  /** Prefix of the tools' names. Default `browser`. */
   readonly name?: string;
-  /** Characters of a page's text that one look tells. Default 20,000. */
+  /** Maximum number of characters of page text in one result. Default 20,000. */
   readonly textMax?: number;
-  /** The kind of counselor who approves what `submit` sends. Default: whom action and rules of the domain name. */
+  /**
+   * The kind of counselor who approves a `submit`. Default: the kind that the domain's action and
+   * rules name.
+   */
   readonly channel?: string;
-  /** Whether what all of them answer is kept by salted hash, and may be erased (`ToolSpec.sensitive`). */
+  /**
+   * Whether the results of all these tools are stored by salted hash and can be erased
+   * (`ToolSpec.sensitive`).
+   */
   readonly sensitive?: boolean;
-  /** Whether branches of one transaction may use them at the same page at once (`ToolSpec.parallel`). */
+  /**
+   * Whether branches of one transaction may use the tools on the same page concurrently
+   * (`ToolSpec.parallel`).
+   */
   readonly parallel?: boolean;
 }
 
@@ -37,12 +46,12 @@ const TEXT_MAX = 20_000;
 const FIELDS_MAX = 100;
 
 /**
- * A browser as tools: `browser.goto` and `browser.read` look at a page, `browser.fill` plans what its fields are to have, and
- * `browser.submit` presses a button of it, once, after a person has approved it. Each opens a page of its own in the context, so that what one call
- * has done to a page is not in another's way.
- *
- * What a button of an unknown page does can't be undone, and nobody can be asked about it: `browser.submit` is irreversible and blind.
- * Forms that are known are declared one by one (`submitTool`).
+ * A browser as tools. `browser.goto` and `browser.read` read a page, and `browser.fill` plans the
+ * values of its fields. `browser.submit` presses one button of the page, once, after a human has
+ * approved it. Each tool opens its own page in the context, so calls do not disturb each other's
+ * pages.
+ * The effect of a button on an unknown page cannot be compensated or queried. Therefore
+ * `browser.submit` is irreversible and blind. Declare known forms one by one with `submitTool`.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -109,7 +118,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
         await looked(`${name}.fill`, site, { url: input.url }, all, planning(site), async () => null);
         return { url: input.url, fields: all };
       },
-      // A field is filled in where it is sent, so by itself there is nothing to be done.
+      // `submit` fills the field in, so the fill call alone does nothing.
       execute: () => null,
       uncompensated: 'nothing has left the browser',
     }),
@@ -141,14 +150,14 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
   ];
 }
 
-/** Steps of a page for which a plan has time. A runtime tells a plan no time of its own. */
+/** Number of page steps that a plan has time for. The runtime passes no time limit to a plan. */
 const PLAN_STEPS = 4;
 
 function planning({ timeoutMs }: Site): Pick<Call, 'signal'> {
   return { signal: AbortSignal.timeout(PLAN_STEPS * timeoutMs) };
 }
 
-/** Fields that were filled in before the commit, by the page that they are of. */
+/** Fields that were filled in before the commit, by the URL of their page. */
 class Drafts {
   readonly #tool: string;
 
@@ -156,13 +165,16 @@ class Drafts {
     this.#tool = tool;
   }
 
-  /** The last word for each field counts. */
+  /** The last value for each field counts. */
   at(url: string, planned: Planned): Field[] {
     const own = planned.filter(({ tool, input }) => tool === this.#tool && (input as { url: string }).url === url);
     return own.reduce<Field[]>((all, { input }) => withFields(all, (input as { fields: Field[] }).fields), []);
   }
 
-  /** What was filled in there is sent as it was. @throws EffectError `tool_failed` */
+  /**
+   * Checks that the fields filled in for a page are sent unchanged.
+   * @throws EffectError `tool_failed`
+   */
   requireSame(tool: string, { url, fields }: { url: string; fields: readonly Field[] }, planned: Planned): void {
     const given = new Map(fields.map((each) => [named(each.field), named(each as never)]));
     const other = this.at(url, planned).find((each) => given.get(named(each.field)) !== named(each as never));
@@ -179,7 +191,10 @@ function withFields(before: readonly Field[], more: readonly Field[]): Field[] {
   return [...all.values()];
 }
 
-/** A page as it will be, with what is planned for it filled in. What can't be had is told as a tool that has done nothing. */
+/**
+ * The page with its planned field values filled in. A page that is unavailable is reported as a
+ * tool that did nothing.
+ */
 async function looked(
   tool: string,
   site: Site,

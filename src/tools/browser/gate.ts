@@ -2,10 +2,13 @@ import type { Origins } from './origins.ts';
 import type { BrowserContext, BrowserPage, BrowserRequest, BrowserResponse, BrowserRoute } from './port.ts';
 import { HEADERS_LEFT_OUT, PRELUDE } from './prelude.ts';
 
-/** What answered a document of the page itself. `next`: where it leads on, where nobody has gone yet. */
+/**
+ * The answer to a document request of the page itself. `next`: the redirection target, not yet
+ * followed.
+ */
 export interface Answered {
   readonly url: string;
-  /** Of the request that it answers. */
+  /** The method of the answered request. */
   readonly method: string;
   readonly status: number;
   readonly next?: string;
@@ -16,15 +19,16 @@ type Listener = (answered: Answered | undefined) => void;
 const REDIRECTS_MAX = 10;
 
 /**
- * What a page may send. Nothing gets out but through it, and only to origins that are allowed; so whoever closes it knows whether
- * anything was sent that could have done something.
+ * Controls the requests of a page. A request leaves the page only through the gate, and only to
+ * allowed origins. A caller that closes the gate therefore knows whether any request that could
+ * have an effect was sent.
  */
 export class Gate {
-  /** Why something was held back, for who is told that it did not work. */
+  /** Reasons for the refused requests, for the error message. */
   readonly refused: string[] = [];
-  /** What answered last. */
+  /** The last answer. */
   last: Answered | undefined;
-  /** `reading`: what only reads goes through. `acting`: all does, and is counted. */
+  /** `reading`: only reading requests pass. `acting`: all requests pass and are counted. */
   #phase: 'reading' | 'acting' | 'closed' = 'reading';
   #sent = 0;
   #acts = 0;
@@ -37,12 +41,12 @@ export class Gate {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Requests that went out since the page may act. */
+  /** Number of requests sent since the page may act. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** Those of them that do more than read. */
+  /** Number of sent requests that do more than read. */
   get acts(): number {
     return this.#acts;
   }
@@ -51,7 +55,7 @@ export class Gate {
     this.#phase = 'acting';
   }
 
-  /** What was to be done was done: from now on it is only looked at. */
+  /** Ends the acting phase: from now on the page may only read. */
   look(): void {
     this.#phase = 'reading';
   }
@@ -60,7 +64,10 @@ export class Gate {
     this.#phase = 'closed';
   }
 
-  /** The next document of the page itself. @throws Error where its answer was lost, or could not be taken */
+  /**
+   * The next document of the page itself.
+   * @throws Error if the document's answer was lost or could not be read
+   */
   answered(): Promise<Answered> {
     const { promise, resolve, reject } = Promise.withResolvers<Answered>();
     const once: Listener = (answered) => {
@@ -72,7 +79,10 @@ export class Gate {
     return promise;
   }
 
-  /** Before a page is told to go there: not all that a server can name comes through here. @throws Error */
+  /**
+   * Checks a URL before navigation, because some URLs that a server can name never pass the gate.
+   * @throws Error
+   */
   requireAllowed(url: string): void {
     const problem = this.#problem('GET', url);
     if (problem === undefined) return;
@@ -95,7 +105,10 @@ export class Gate {
     return this.#load(route, request);
   }
 
-  /** One hop: a browser would follow a redirection past this gate, so whoever waits for the page goes there instead. */
+  /**
+   * Answers one hop. A browser would follow a redirection past this gate, so the caller that waits
+   * for the page follows it.
+   */
   async #navigate(route: BrowserRoute, request: BrowserRequest): Promise<void> {
     const [url, method] = [request.url(), request.method()];
     let answered: Answered | undefined;
@@ -108,7 +121,8 @@ export class Gate {
         return;
       }
       await route.abort('aborted');
-      // These ask for the same request elsewhere, which may be the deed itself.
+      // These redirections repeat the same request at another URL, and the request may be the
+      // effect itself.
       if (isRepeating(status) && !isReading(method)) this.refused.push(`${url} wants the request repeated at ${next}`);
       else answered = { url, method, status, next };
     } finally {
@@ -117,8 +131,9 @@ export class Gate {
   }
 
   /**
-   * What a page loads. It is handed over as what it asked for, so another origin is not followed to: a page could read there what is told
-   * to who is signed in.
+   * Loads a resource of a page. The resource is served under the requested URL, so a redirection to
+   * another origin is not followed. Otherwise a page could read data that another origin returns to
+   * a signed-in user.
    */
   async #load(route: BrowserRoute, request: BrowserRequest): Promise<void> {
     let [url, method] = [request.url(), request.method()];
@@ -140,7 +155,7 @@ export class Gate {
         this.refused.push(problem);
         return route.abort('blockedbyclient');
       }
-      // What follows a deed is a page to look at (RFC 9110 section 15.4).
+      // The response to an acting request redirects to a page to read (RFC 9110 section 15.4).
       [url, method] = [next, isReading(method) ? method : 'GET'];
       response = await route.fetch(
         method === request.method() ? { ...own, url } : { ...own, url, method, postData: '' },
@@ -148,7 +163,10 @@ export class Gate {
     }
   }
 
-  /** A document or a worker may connect to nowhere else either: what it says in leaving does not come through here. */
+  /**
+   * Restricts the connections of a document or worker too, because requests sent while leaving do
+   * not pass the gate.
+   */
   #show(route: BrowserRoute, response: BrowserResponse): Promise<void> {
     const { 'content-security-policy': own, ...rest } = response.headers();
     const policy = `connect-src ${this.#origins.all.join(' ')}`;
@@ -173,13 +191,13 @@ export class Gate {
   }
 }
 
-/** The gates of a context, by page. What has none sends nothing. */
+/** The gates of a context, by page. A page without a gate sends nothing. */
 export class Gates {
   static readonly #of = new WeakMap<BrowserContext, Promise<Gates>>();
   readonly #gates = new Map<BrowserPage, Gate>();
   readonly #opening = new Set<Promise<BrowserPage>>();
 
-  /** The same for the same context, which is guarded from then on. */
+  /** Returns the same gates for the same context, and guards the context from then on. */
   static in(context: BrowserContext): Promise<Gates> {
     let gates = Gates.#of.get(context);
     if (gates === undefined) {
@@ -189,7 +207,7 @@ export class Gates {
     return gates;
   }
 
-  /** A page, with what it may send. */
+  /** Opens a page whose requests pass the given gate. */
   open(context: BrowserContext, gate: Gate): Promise<BrowserPage> {
     const made = context.newPage().then((page) => {
       this.#gates.set(page, gate);
@@ -210,18 +228,19 @@ export class Gates {
       try {
         await (this.#gateOf(route.request())?.pass(route) ?? route.abort('blockedbyclient'));
       } catch {
-        // Its connection ended, or its page was closed; whoever waits for it is told by the page.
+        // The connection ended or the page was closed. The page itself reports this to the caller
+        // that waits for it.
         await route.abort('failed').catch(() => undefined);
       }
     });
     context.on('page', (page) => this.#closeUnasked(page));
     await context.addInitScript({ content: PRELUDE });
-    // What goes through a socket can't be told apart.
+    // The gate cannot distinguish reads from writes in a socket.
     await context.routeWebSocket('**/*', (socket) => socket.close());
     return this;
   }
 
-  /** What nobody here has opened. */
+  /** Closes pages that these tools did not open. */
   async #closeUnasked(page: BrowserPage): Promise<void> {
     await Promise.allSettled(this.#opening);
     if (!this.#gates.has(page)) await page.close().catch(() => undefined);
@@ -240,23 +259,29 @@ export function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** For who is told of it: `chrome:` and the like have none. */
+/** The origin for error messages. URLs such as `chrome:` have no origin. */
 function originOf(url: string): string {
   const { origin, protocol } = URL.parse(url) ?? {};
   return (origin === 'null' ? protocol : origin) ?? 'what is no URL';
 }
 
-/** Whether it is loaded into a document of another origin, which may read it where its server says that anybody may. */
+/**
+ * Whether the resource is loaded into a document of another origin, which may read it if its server
+ * allows all origins.
+ */
 function isForeign(request: BrowserRequest): boolean {
   return !request.isNavigationRequest() && URL.parse(request.frame().url())?.origin !== new URL(request.url()).origin;
 }
 
-/** All cookies of the context would be sent, whatever they and the page say of that. */
+/**
+ * The browser would send all cookies of the context, regardless of the credentials mode of the
+ * request.
+ */
 function withoutCookies(request: BrowserRequest): { readonly headers: { [name: string]: string } } {
   return { headers: { ...request.headers(), cookie: '' } };
 }
 
-/** Whether a redirection asks for the same request again, with all that it carries. */
+/** Whether a redirection repeats the same request, with its method and body. */
 function isRepeating(status: number): boolean {
   return status === 307 || status === 308;
 }

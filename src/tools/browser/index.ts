@@ -1,15 +1,16 @@
 /**
  * A browser as tools, by the optional peer `playwright-core` and a Chromium.
- *
- * Guarantees: requests go to the origins that were allowed and to no other, also where a page leads on or a frame, a script or an
- * image asks, and what one origin answers is not handed over as another's; a page that is looked at, or filled in, sends nothing but GET
- * and HEAD; a button is pressed once, after which what gets out is counted, so that a deed is called undone only where nothing got out or
- * the page says so; what a model says is looked for or typed in as it stands, and never run; every page that was opened is closed, and
- * one that hangs is waited for no longer than the time that each step has.
- *
- * Never: knows what a page does with what it is sent, which is for its declaration to say; downloads, uploads, opens a second window or a
- * socket; limits how much of a page is held in memory; keeps a page between two calls. Cookies are the context's, and stay in it. What a
- * site does on a GET is not held back.
+ * Guarantees: requests go only to allowed origins, including redirections and requests of frames,
+ * scripts and images. The answer of one origin is not served as the answer of another origin. A
+ * page that is read or filled in sends only GET and HEAD. A button is pressed once, and requests
+ * after the press are counted. An effect counts as not done only if no request was sent or the page
+ * reports a refusal. Text from a model is searched for or typed literally, and never run. Every
+ * opened page is closed. A page that does not respond is awaited no longer than the time limit of
+ * each step.
+ * Never: knows the effect of a submitted form, which the declaration states. Never downloads,
+ * uploads, opens a second window or opens a socket. Never limits the memory of a page, and never
+ * keeps a page between two calls. Cookies belong to the context and stay in it. The effects of a
+ * GET on a site are not prevented.
  */
 export { type BrowserToolsOptions, browserTools } from './browser-tools.ts';
 export { chromiumPath, type Launched, type LaunchOptions, launchBrowser } from './launch.ts';

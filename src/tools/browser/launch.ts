@@ -5,25 +5,26 @@ import { Origins } from './origins.ts';
 import type { BrowserContext } from './port.ts';
 
 export interface LaunchOptions {
-  /** The browser's program. By default `chromiumPath()`. */
+  /** Path of the browser's executable. Default: `chromiumPath()`. */
   readonly executablePath?: string;
   /**
-   * Origins whose hosts the browser itself may connect to, as the tools' `allow`. By default any. What a page asks for is sent by the
-   * tools, which hold back what goes elsewhere; this holds also what a browser sends of its own accord, as for what it guesses is next.
+   * Origins whose hosts the browser itself may connect to, as the tools' `allow`. Default: any
+   * origin. The tools send the requests of a page and refuse other origins. This option also covers
+   * requests that the browser sends on its own, such as prefetches.
    */
   readonly allow?: readonly string[];
 }
 
-/** A browser of one's own, with one context. */
+/** A launched browser with one context. */
 export interface Launched extends AsyncDisposable {
   readonly context: BrowserContext;
-  /** Ends the browser; once more does nothing. */
+  /** Closes the browser. A second call does nothing. */
   close(): Promise<void>;
 }
 
 const OPTIONS = form.members({ executablePath: form.optional(form.text), allow: form.optional(form.list(form.text)) });
 
-/** Where systems put it: Debian first. */
+/** The usual paths of operating systems, Debian first. */
 const USUAL = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -34,10 +35,12 @@ const USUAL = [
 ];
 
 /**
- * Starts a Chromium without a window, by the optional peer `playwright-core`. It accepts no downloads, runs no service workers, and
- * begins without cookies. Pages have no connections to other browsers but through a proxy.
+ * Starts a Chromium without a window, by the optional peer `playwright-core`. The browser accepts
+ * no downloads, runs no service workers, and starts without cookies. Pages connect to other
+ * browsers only through a proxy.
  *
- * @throws EffectError `invalid_tool` where there is no such package, or no browser; ArgumentError `bad_argument`
+ * @throws EffectError `invalid_tool` if the package or the browser is missing; ArgumentError
+ * `bad_argument`
  */
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Launched> {
   requireForm(OPTIONS, options, 'options');
@@ -56,13 +59,13 @@ export async function launchBrowser(options: LaunchOptions = {}): Promise<Launch
 
 const NO_PEERS = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
 
-/** No other host has an address. */
+/** Every other host gets no address. */
 function onlyTo(allow: readonly string[]): string {
   const hosts = new Origins('launchBrowser', allow).all.map((origin) => new URL(origin).hostname);
   return ['--host-resolver-rules=MAP * ~NOTFOUND', ...hosts.map((host) => `EXCLUDE ${host}`)].join(', ');
 }
 
-/** Where a Chromium is, of the places where one usually is; undefined where there is none. */
+/** The first usual path at which a Chromium exists. Undefined if no path has one. */
 export function chromiumPath(): string | undefined {
   return USUAL.find((path) => existsSync(path));
 }

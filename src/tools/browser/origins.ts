@@ -2,7 +2,7 @@ import { EffectError } from '#effects';
 import { apiScope } from '../http/url.ts';
 import { invalidTool } from '../options.ts';
 
-/** Where a browser may go: `https://shop.example`, `http://127.0.0.1:8080`. */
+/** The allowed origins of a browser: `https://shop.example`, `http://127.0.0.1:8080`. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
 
@@ -32,8 +32,8 @@ export class Origins {
 }
 
 /**
- * The page that a URL names, as a scope: `web:host:/path`, or `web:host:port:/path`. One page has one name, however its URL is
- * written; query and fragment are no part of it.
+ * The page that a URL names, as a scope: `web:host:/path`, or `web:host:port:/path`. One page has
+ * one name for every spelling of its URL. Query and fragment are not part of the name.
  *
  * @throws EffectError `bad_input`
  */

@@ -1,16 +1,16 @@
 /**
- * What is used of a browser: the part of `playwright-core` that a page is driven by. A context is used by nothing else: whatever it
- * opens by itself is closed.
+ * The part of `playwright-core` that these tools use to drive a page. Only these tools may use a
+ * context: every page that the context opens on its own is closed.
  */
 export interface BrowserContext {
   newPage(): Promise<BrowserPage>;
-  /** Hears of pages, also of those that pages open. */
+  /** Notifies the listener of pages, including those that pages open. */
   on(event: 'page', listener: (page: BrowserPage) => unknown): unknown;
-  /** Hears of every request of every page, before it is sent. */
+  /** Calls the handler for every request of every page, before the request is sent. */
   route(url: string, handler: (route: BrowserRoute) => Promise<void>): Promise<unknown>;
-  /** Run in every page and frame, before anything of theirs. */
+  /** Runs a script in every page and frame, before the page's own scripts. */
   addInitScript(script: { readonly content: string }): Promise<unknown>;
-  /** Hears of every socket before it is opened. */
+  /** Calls the handler for every socket before it is opened. */
   routeWebSocket(url: string, handler: (socket: { close(): unknown }) => unknown): Promise<unknown>;
 }
 
@@ -27,7 +27,7 @@ export interface BrowserPage {
   waitForLoadState(state: 'load', options: { readonly timeout: number }): Promise<void>;
   on(event: 'dialog', listener: (dialog: BrowserDialog) => unknown): unknown;
   on(event: 'download', listener: (download: { cancel(): Promise<void> }) => unknown): unknown;
-  /** Hears of each document of the page itself, once it is read. */
+  /** Notifies the listener of each document of the page itself, once the document is parsed. */
   on(event: 'domcontentloaded', listener: () => unknown): unknown;
   close(options?: { readonly runBeforeUnload?: boolean }): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface BrowserLocator {
   click(options: Timeout & { readonly trial?: boolean; readonly noWaitAfter?: boolean }): Promise<void>;
   waitFor(options: Timeout & { readonly state: 'visible' }): Promise<void>;
   allInnerTexts(): Promise<string[]>;
-  /** Of fields: with a function of ours, never with what a model has said. */
+  /** Runs a function of these tools on the fields, and never text from a model. */
   evaluateAll<Result>(read: (elements: any[]) => Result): Promise<Result>;
 }
 
@@ -63,7 +63,7 @@ export interface BrowserRoute {
     url?: string;
     method?: string;
     postData?: string;
-    /** Without them those of the request, and the cookies of the context. */
+    /** Default: the headers of the request, and the cookies of the context. */
     headers?: { [name: string]: string };
   }): Promise<BrowserResponse>;
   fulfill(options: { readonly response: any; readonly headers?: { [name: string]: string } }): Promise<void>;
@@ -73,7 +73,7 @@ export interface BrowserRequest {
   url(): string;
   method(): string;
   isNavigationRequest(): boolean;
-  /** Throws where there is no page yet. */
+  /** Throws if the request has no page yet. */
   frame(): { page(): BrowserPage; parentFrame(): unknown; url(): string };
   headers(): { readonly [name: string]: string };
 }

@@ -1,7 +1,9 @@
 /**
- * Run in every page and frame before anything of theirs. What a page sends in leaving, from a worker that several pages share, or
- * over a connection of its own comes to no gate. So it is not told that it is left, has no way to send what outlives it, and is without
- * what connects past a gate. Nothing else leads to these, so what is taken away is gone; and who looks whether they are there goes on without.
+ * Runs in every page and frame before the page's own scripts. Some requests reach no gate: requests
+ * sent while leaving, from a shared worker, or over the page's own connection. The script therefore
+ * suppresses the leave events, and removes the interfaces that send after unload or connect past a
+ * gate. A page has no other reference to these interfaces, and a page that tests for them continues
+ * without them.
  */
 export const PRELUDE = `{
   for (const event of ['beforeunload', 'pagehide', 'unload', 'visibilitychange', 'freeze'])
@@ -21,7 +23,7 @@ export const PRELUDE = `{
   }).observe(document, { childList: true, subtree: true });
 }`;
 
-/** Headers of a document for which a browser would send requests of its own, past the gate. */
+/** Headers of a document that make a browser send requests of its own, past the gate. */
 export const HEADERS_LEFT_OUT: ReadonlySet<string> = new Set([
   'speculation-rules',
   'reporting-endpoints',

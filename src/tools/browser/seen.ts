@@ -3,21 +3,21 @@ import type { BrowserPage } from './port.ts';
 import { located, type Target } from './target.ts';
 import { within } from './within.ts';
 
-/** A page as it is looked at: by what was asked for, and how it was answered. */
+/** A page as a reader sees it: the request, the answer and the elements. */
 export interface PageSeen {
   readonly url: string;
   readonly status: number;
   title(): Promise<string>;
-  /** What the elements say, in their order; nothing where there are none. */
+  /** The texts of the elements, in order. Empty if no element matches. */
   texts(at: Target): Promise<string[]>;
-  /** What the fields hold, in their order. */
+  /** The values of the fields, in order. */
   values(at: Target): Promise<string[]>;
 }
 
-/** Elements of which one look tells. */
+/** Maximum number of elements in one outline. */
 export const SEEN_MAX = 200;
 
-/** Each question of it has so long. */
+/** The time limit applies to each query of the page. */
 export function seenOn(page: BrowserPage, status: number, timeout: number): PageSeen {
   const asked = <T>(made: Promise<T>): Promise<T> => within(timeout, made);
   return {
@@ -34,7 +34,7 @@ function valuesOf(elements: any[]): string[] {
   return elements.map((one) => (one.type === 'checkbox' || one.type === 'radio' ? `${one.checked}` : `${one.value}`));
 }
 
-/** What a page is about: its text, links, fields and buttons, as data. Runs in the page. */
+/** An outline of the page as data: its text, links, fields and buttons. Runs in the page. */
 function outlineOf([body]: any[]): {
   readonly text: string;
   readonly links: { readonly text: string; readonly url: string }[];
@@ -44,7 +44,7 @@ function outlineOf([body]: any[]): {
   const most = 200;
   const all = (css: string): any[] => [...body.querySelectorAll(css)].slice(0, most);
   const textOf = (one: any): string => (one.innerText ?? one.textContent ?? '').trim();
-  // In a drawing (SVG) it is no text, but what a text may be animated from.
+  // In an SVG the href is an animated object and not a string.
   const urlOf = ({ href, baseURI }: any): string =>
     typeof href === 'string' ? href : (URL.parse(href.baseVal, baseURI)?.href ?? href.baseVal);
   return {
@@ -54,7 +54,7 @@ function outlineOf([body]: any[]): {
       label: textOf(one.labels?.[0] ?? {}),
       name: one.name,
       type: one.type,
-      // What is hidden from who looks over a shoulder is hidden here.
+      // Password values are masked here as they are on the screen.
       value:
         one.type === 'password' ? '' : one.type === 'checkbox' || one.type === 'radio' ? `${one.checked}` : one.value,
     })),
@@ -62,7 +62,7 @@ function outlineOf([body]: any[]): {
   };
 }
 
-/** A page in short, at most so much of its text, and told in that time. */
+/** An outline of the page with limited text, within the time limit. */
 export async function outlined(
   page: BrowserPage,
   status: number,

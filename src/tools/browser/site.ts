@@ -4,19 +4,22 @@ import { Origins } from './origins.ts';
 import type { BrowserContext } from './port.ts';
 import type { Site } from './visit.ts';
 
-/** Where tools act, and in which browser. */
+/** The site and the browser context of the tools. */
 export interface SiteOptions {
-  /** A context of a browser that nothing else uses, or a function that is asked for it at each call. */
+  /** A browser context that no other code uses, or a function that returns one at each call. */
   readonly context: BrowserContext | (() => BrowserContext | Promise<BrowserContext>);
-  /** Origins that a page may be of and load from: `https://shop.example`. All others get no request. */
+  /**
+   * Origins that a page may belong to and load from: `https://shop.example`. All other origins get
+   * no request.
+   */
   readonly allow: readonly string[];
-  /** Milliseconds that a page is waited for, at each step. Default 15,000. */
+  /** Time limit of each page step, in milliseconds. Default 15,000. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 15_000;
 
-/** Members of options that say it. */
+/** The option fields that describe the site. */
 export const SITE = {
   context: z.union([
     callback,

@@ -11,40 +11,56 @@ import { type Submission, submit } from './submit.ts';
 import { type Field, field, type Target, target } from './target.ts';
 import { type Site, visit } from './visit.ts';
 
-/** A form that is known, as a tool. */
+/** A known form, as a tool. */
 export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType> extends SiteOptions, SaidOfActs<Schema> {
   readonly input: Schema;
-  /** By default irreversible and externalised; queryable where there is a `reconcile`, else blind. */
+  /** Default: irreversible and externalised; queryable if `reconcile` is given, else blind. */
   readonly class?: Exclude<ToolSpec<Schema>['class'], 'read'>;
-  /** Where the form is: with `{member}` for a part of the input, which is escaped; or a function of the input. */
+  /**
+   * The URL of the form: a template with `{member}` for an escaped part of the input, or a function
+   * of the input.
+   */
   readonly url: UrlOf<[input: z.infer<Schema>]>;
-  /** What its fields are to have. A form that has a field for a key is given the effect's. */
+  /**
+   * The values of the form's fields. A form that has a field for a key receives the effect's key.
+   */
   readonly fields: (input: z.infer<Schema>, key: string) => readonly Field[];
   readonly button: Target;
-  /** What the page shows when it was done. By default any answer of 2xx says so. */
+  /** The element that the page shows after success. Default: any 2xx answer counts as success. */
   readonly done?: Target;
-  /** What the page shows when it was refused and nothing was done. */
+  /** The element that the page shows when it refused the form and did nothing. */
   readonly refused?: Target;
-  /** What is answered to a dialog. Default: it is dismissed. */
+  /** The answer to a dialog. Default: dialogs are dismissed. */
   readonly dialogs?: 'accept' | 'dismiss';
-  /** What of the page that answers is the result. By default its address and title. */
+  /** Derives the result from the answering page. Default: the page's address and title. */
   readonly result?: (seen: PageSeen, input: z.infer<Schema>) => unknown;
-  /** A page to look at, that tells whether it has happened. Needed for a queryable sink, and for no other. */
+  /**
+   * A page that shows whether the effect happened. Required for a queryable sink, and refused for
+   * other sinks.
+   */
   readonly reconcile?: {
-    /** With `{key}` for the key of the effect, or a function of input and key. */
+    /** A template with `{key}` for the key of the effect, or a function of input and key. */
     readonly url: UrlOf<[input: z.infer<Schema>, key: string]>;
-    /** What the effect's result was; undefined where the page says that it has not happened. Throws where it says neither. */
+    /**
+     * The effect's result. Undefined if the page shows that the effect has not happened. Throws if
+     * the page shows neither.
+     */
     readonly find: (seen: PageSeen, input: z.infer<Schema>, key: string) => unknown;
   };
-  /** The form that undoes it. */
+  /** The form that compensates the effect. */
   readonly compensate?: {
-    /** With `{member}` for a part of the result, else of the input; or a function of both. */
+    /**
+     * A template with `{member}` for a part of the result, else of the input; or a function of
+     * both.
+     */
     readonly url: UrlOf<[input: z.infer<Schema>, result: any]>;
     readonly fields?: (input: z.infer<Schema>, result: any, key: string) => readonly Field[];
     readonly button: Target;
     readonly done?: Target;
     readonly refused?: Target;
-    /** What of it could not be undone; undefined for all of it. */
+    /**
+     * The residue that the compensation left. Undefined if the compensation reverted everything.
+     */
     readonly residue?: (seen: PageSeen) => unknown;
   };
 }
@@ -77,8 +93,8 @@ const OPTIONS = z.strictObject({
 const FIELDS = z.array(field);
 
 /**
- * A tool that fills in one form and sends it. Its scope, unless said otherwise, is the page that it is on (`webScope`). What it is, its
- * declaration says: nothing is guessed from the page.
+ * A tool that fills in one form and sends it. Its default scope is the form's page (`webScope`).
+ * The declaration describes the effect: the tool infers nothing from the page.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -159,7 +175,7 @@ class Form {
   }
 }
 
-/** @throws DidNothing: nothing was opened yet */
+/** @throws DidNothing because no page was opened yet */
 async function prepared<T>(make: () => T): Promise<T> {
   try {
     return make();

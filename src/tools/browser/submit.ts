@@ -6,20 +6,22 @@ import { located, named, only, type Target } from './target.ts';
 import { goTo, type Site, untouched, type Visit, visit, type Way } from './visit.ts';
 import { within } from './within.ts';
 
-/** A form, as it is to be sent. */
+/** A form to be sent. */
 export interface Submission extends Way {
   readonly button: Target;
-  /** What the page shows when it was done. By default any answer of 2xx says so. */
+  /** The element that the page shows after success. Default: any 2xx answer counts as success. */
   readonly done?: Target | undefined;
-  /** What the page shows when it was refused, and nothing was done. */
+  /** The element that the page shows when it refused the form and did nothing. */
   readonly refused?: Target | undefined;
 }
 
 /**
- * Fills a form in and sends it, once. Until the button is pressed nothing but reads gets out of the page, and after that what goes out
- * is counted: so where nothing did, nothing was done, for certain.
+ * Fills a form in and sends it, once. Before the button is pressed, only reading requests leave the
+ * page. After the press, requests are counted: if no request was sent, the form certainly did
+ * nothing.
  *
- * @throws DidNothing where nothing was sent, or the page says that nothing was done; another error where nobody can tell
+ * @throws DidNothing if no request was sent, or if the page shows a refusal; another error if the
+ * outcome is unknown
  */
 export async function submit<T>(
   site: Site,
@@ -36,7 +38,7 @@ export async function submit<T>(
       gate.look();
       return await answer(seenOn(page, status, timeoutMs));
     } catch (error) {
-      // From here on nothing gets out, so what has not yet never will.
+      // From here on no request leaves the page, so an unsent request is never sent.
       gate.close();
       if (error instanceof DidNothing || gate.sent > 0) throw error;
       const why = [gate.refused.at(-1), dialogs.at(-1) === undefined ? undefined : `a dialog said ${dialogs.at(-1)}`];
@@ -58,8 +60,8 @@ async function pressable(page: BrowserPage, { button, done, refused }: Submissio
 }
 
 /**
- * Presses, and waits until the page tells what became of it: by a document that answers, or by what it shows. Answers with the status
- * of the document, 0 where it is still the same one.
+ * Presses the button, and waits until an answering document or a declared element shows the
+ * outcome. Returns the status of the document, or 0 if the document is unchanged.
  */
 async function pressed(
   { page, gate }: Pick<Visit, 'page' | 'gate'>,
@@ -67,10 +69,10 @@ async function pressed(
   button: BrowserLocator,
   timeout: number,
 ): Promise<number> {
-  // A change of the address alone is none: a script can make it before anything has answered.
+  // A change of the address alone is not an outcome: a script can change it before any answer.
   const moved = new Promise<undefined>((resolve) => page.on('domcontentloaded', () => resolve(undefined)));
   const answered = gate.answered();
-  // Where the page shows it first, nobody waits for this.
+  // If the page shows its outcome first, no code awaits this promise.
   answered.catch(() => undefined);
   await button.click({ timeout, noWaitAfter: true });
   const first = await within(timeout, Promise.race([answered, shownOn(page, submission, timeout)]));
@@ -84,12 +86,18 @@ async function pressed(
   return status;
 }
 
-/** That one request was refused tells nothing of another that went before, nor of a deed to which a page was only the sequel. */
+/**
+ * The refusal of one request does not cover an earlier request, or an effect that the page merely
+ * followed.
+ */
 function isRefusal({ method, status, next }: Answered, { acts }: Gate): boolean {
   return next === undefined && status >= 400 && status < 500 && (acts === 0 || (acts === 1 && !isReading(method)));
 }
 
-/** The document that answers is there, or where it leads on, the one that it leads to; or the page shows before what became of it. */
+/**
+ * Waits for the answering document, or for the target of its redirections. Ends earlier if the page
+ * shows the outcome first.
+ */
 async function landed(
   { page, gate }: Pick<Visit, 'page' | 'gate'>,
   submission: Submission,
@@ -98,11 +106,12 @@ async function landed(
   timeout: number,
 ): Promise<{ readonly status: number; readonly mark?: Mark | undefined }> {
   if (next !== undefined) {
-    // The deed is done by now; what follows is a page to look at.
+    // The effect is done by now. The next document is a page to read.
     gate.look();
     return { status: await goTo(page, gate, next, timeout) };
   }
-  // To these belongs no document (RFC 9110 sections 15.3.5 and 15.3.6), and what is saved is none.
+  // These statuses have no document (RFC 9110 sections 15.3.5 and 15.3.6). A download has no
+  // document either.
   if (status === 204 || status === 205) return { status };
   const mark = await within(timeout, Promise.race([moved, shownOn(page, submission, timeout)]));
   await page.waitForLoadState('load', { timeout });
@@ -111,7 +120,7 @@ async function landed(
 
 type Mark = 'done' | 'refused';
 
-/** What the page says of it; where nothing was declared that would say that it was done, its status does. */
+/** The outcome that the page shows. If no success element was declared, the status decides. */
 async function markOf(page: BrowserPage, submission: Submission, status: number, timeout: number): Promise<Mark> {
   if (submission.done !== undefined) return shownOn(page, submission, timeout);
   if (submission.refused !== undefined && (await isVisible(page, submission.refused, timeout))) return 'refused';
@@ -119,7 +128,10 @@ async function markOf(page: BrowserPage, submission: Submission, status: number,
   throw new Error(`it was answered with ${status}`);
 }
 
-/** The first mark that is to be seen; where none is declared, never. @throws Error where none is in time */
+/**
+ * Resolves to the first mark that is visible. Never resolves if no mark is declared.
+ * @throws Error if no mark is visible in time
+ */
 function shownOn(page: BrowserPage, { done, refused }: Submission, timeout: number): Promise<Mark> {
   const shown = Object.entries({ done, refused }).flatMap(([mark, at]) =>
     at === undefined
@@ -135,7 +147,7 @@ function shownOn(page: BrowserPage, { done, refused }: Submission, timeout: numb
   const first = Promise.any(shown).catch((cause: unknown) => {
     throw new Error('the page does not show that it was done', { cause });
   });
-  // Where a document answers first, nobody waits for this.
+  // If a document answers first, no code awaits this promise.
   first.catch(() => undefined);
   return first;
 }

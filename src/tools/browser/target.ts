@@ -6,13 +6,13 @@ import { within } from './within.ts';
 const TEXT_MAX = 1_000;
 const text = z.string().min(1).max(TEXT_MAX);
 
-/** Roles of what can be filled in or pressed (WAI-ARIA). */
+/** Roles of elements that can be filled in or pressed (WAI-ARIA). */
 const ROLES = [
   ...['button', 'checkbox', 'combobox', 'link', 'listbox', 'menuitem', 'option', 'radio', 'searchbox'],
   ...['slider', 'spinbutton', 'switch', 'tab', 'textbox'],
 ] as const;
 
-/** One element of a page. What it says is looked for as it stands, and never run. */
+/** One element of a page. Its texts are matched literally, and never run. */
 export const target = z.union([
   z.strictObject({ css: text.refine((css) => !css.includes('>>'), 'a selector of CSS, without >>') }),
   z.strictObject({ label: text }),
@@ -23,7 +23,7 @@ export type Target = z.infer<typeof target>;
 
 const value = z.string().max(64 * TEXT_MAX);
 
-/** One field of a form, with what it is to have. */
+/** One field of a form, with its value. */
 export const field = z.union([
   z.strictObject({ field: target, value }),
   z.strictObject({ field: target, option: value }),
@@ -38,7 +38,10 @@ export function located(page: BrowserPage, at: Target): BrowserLocator {
   return page.getByRole(at.role as never, { name: at.name, exact: true });
 }
 
-/** The one element that it names. @throws DidNothing where there is none, or several */
+/**
+ * The one element that the target names.
+ * @throws DidNothing if no element or several elements match
+ */
 export async function only(page: BrowserPage, at: Target, timeout: number): Promise<BrowserLocator> {
   const found = located(page, at);
   const count = await within(timeout, found.count());
@@ -46,7 +49,10 @@ export async function only(page: BrowserPage, at: Target, timeout: number): Prom
   return found;
 }
 
-/** Puts into a field what it is to have. @throws DidNothing */
+/**
+ * Fills a field with its value.
+ * @throws DidNothing
+ */
 export async function fill(page: BrowserPage, given: Field, timeout: number): Promise<void> {
   const element = await only(page, given.field, timeout);
   try {

@@ -5,11 +5,11 @@ import type { BrowserContext, BrowserPage } from './port.ts';
 import { type Field, fill, only, type Target } from './target.ts';
 import { within } from './within.ts';
 
-/** What tools of one browser have in common. */
+/** The settings that tools of one browser share. */
 export interface Site {
   readonly context: () => Promise<BrowserContext>;
   readonly origins: Origins;
-  /** Of each step that waits for the page. */
+  /** Time limit of each step that waits for the page, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -17,27 +17,27 @@ export interface Site {
 export interface Visit {
   readonly page: BrowserPage;
   readonly gate: Gate;
-  /** Of the document that was asked for. */
+  /** The status of the requested document. */
   readonly status: number;
-  /** What dialogs have said. */
+  /** The messages of the dialogs. */
   readonly dialogs: readonly string[];
 }
 
 export interface Way {
   readonly url: URL;
-  /** Filled in, in their order. */
+  /** Fields to fill in, in order. */
   readonly fields?: readonly Field[];
-  /** Then pressed. The page may do what it likes, but sends nothing that does more than read. */
+  /** Elements to press afterwards. The page may react, but it sends only requests that read. */
   readonly clicks?: readonly Target[];
-  /** What is answered to dialogs. By default they are dismissed. */
+  /** The answer to dialogs. Default: dialogs are dismissed. */
   readonly dialogs?: 'accept' | 'dismiss' | undefined;
 }
 
 /**
- * Opens a page for one use, fills it in, and closes it whatever comes of that. It may send what only reads, to origins that are
- * allowed. Downloads are cancelled and popups closed.
+ * Opens a page for one use, fills it in, and always closes it. The page may send only requests that
+ * read, to allowed origins. Downloads are cancelled and popups closed.
  *
- * @throws DidNothing where the page could not be had so; what `use` throws
+ * @throws DidNothing if the page was unavailable; the errors of `use`
  */
 export async function visit<T>(
   site: Site,
@@ -56,7 +56,7 @@ export async function visit<T>(
       .finally(() => gates.delete(page));
     return ended;
   };
-  // Whoever is told to stop finds the page gone.
+  // An abort closes the page, so the waiting step fails.
   const onAbort = (): void => void end();
   signal.addEventListener('abort', onAbort);
   try {
@@ -84,9 +84,10 @@ async function opened(
 }
 
 /**
- * A browser lets go what it has held back of a page that is closed. So the page, whose gate is closed, is asked something first, by
- * which what it had sent has come to the gate; then it is left, by which it gives up what it waits for; then closed. What hangs may never
- * be: nobody waits for it, and without a gate it sends nothing.
+ * A browser releases the held requests of a page when the page closes. The page, whose gate is
+ * closed, therefore gets a query first, which flushes its sent requests to the gate. Then the page
+ * navigates away, which cancels its pending requests, and is closed. A page that does not respond
+ * may never close. No code waits for that page, and it sends nothing without a gate.
  */
 async function left(page: BrowserPage, timeout: number): Promise<void> {
   await within(timeout, page.title()).catch(ignored);
@@ -119,7 +120,10 @@ async function arrived(page: BrowserPage, gate: Gate, way: Way, timeout: number)
 
 const HOPS_MAX = 10;
 
-/** Goes to a page, and on to where it leads, and tells how the last one answered. @throws an error of the page */
+/**
+ * Goes to a page, follows its redirections, and returns the last answer.
+ * @throws an error of the page
+ */
 export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: number): Promise<number> {
   for (let [hops, to] = [0, url]; hops < HOPS_MAX; hops++) {
     gate.requireAllowed(to);
@@ -139,7 +143,7 @@ export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: 
   throw new Error(`it leads on and on, the last time to ${page.url()}`);
 }
 
-/** Whatever goes wrong before anything may act, nothing was done. */
+/** Converts every error before the page may act into an error that reports no effect. */
 export async function untouched<T>(make: () => Promise<T>, gate?: Gate): Promise<T> {
   try {
     return await make();
