@@ -1,35 +1,36 @@
 import type { LedgerStore } from '#ledger';
 import type { Pause } from '#oracle';
 
-/** How long a turn lasts if there is something to write: so many times as long as reading what is new took, within limits. */
+/** A write lock lasts this many times as long as reading the new entries took, within limits. */
 const TURN_READINGS = 4;
 const TURN_MS_MIN = 20;
 const TURN_MS_MAX = 100;
-/** Turns in a row before which nobody else had written, after which a writer takes itself for alone. */
+/** Consecutive write locks without a foreign write, after which a writer stops asking for locks. */
 const QUIET_TURNS = 8;
-/** Before the second try; the longest is of so many losses in a row. */
+/** Pause before the second attempt. The longest pause follows this many losses in a row. */
 const PAUSE_MS = 1;
 const LOSSES_MAX = 6;
 
 const NOTHING = (): void => undefined;
 
 /**
- * How a writer gets along with others who write to its trajectory. Of those who meet, one wins, and what the others had judged
- * was in vain. So whoever has met somebody asks the store for a turn before it reads what is new, and writes on as long as its
- * turn lasts. A writer that is alone never asks, nor does one that nobody has met for a few turns. Where the store has no turns
- * to give, whoever has lost pauses, longer each time.
+ * How a writer behaves under write contention. Of several writers that append at the same position,
+ * one wins, and the others adjudicated without success. So a writer that met another writer
+ * acquires the store's write lock before it reads new entries, and writes for as long as it holds
+ * the lock. A lone writer never acquires the lock, nor does a writer that met no other for a few
+ * locks. If the store has no write locks, the losing writer pauses, longer each time.
  *
- * Turns are a courtesy: an append is decided by the store, whoever's turn it is.
+ * The write lock is advisory: the store decides each append, whoever holds the lock.
  */
 export class Company {
   readonly #pause: Pause;
   readonly #takeTurn: (() => ReturnType<NonNullable<LedgerStore['turn']>>) | undefined;
   readonly #now: () => number;
-  /** How many more turns are asked for where nobody else is met. */
+  /** Remaining write locks to acquire before the writer counts as alone again. */
   #turnsLeft = 0;
-  /** How often another writer was faster, since an append was the last time. */
+  /** Appends lost to another writer since the last successful append. */
   #losses = 0;
-  /** Ends the turn that this writer has. */
+  /** Releases the write lock that this writer holds. */
   #end: (() => void) | undefined;
   #begin = 0;
   #until = 0;
@@ -38,7 +39,7 @@ export class Company {
   #underWay = 0;
   #hasWritten = false;
 
-  /** `now`: in milliseconds, from whenever. */
+  /** `now`: milliseconds from any fixed start. */
   constructor(
     store: Pick<LedgerStore, 'turn'>,
     trajectoryId: string,
@@ -50,22 +51,22 @@ export class Company {
     this.#now = now;
   }
 
-  /** Whether it is the turn of others: what is in memory is likely to be old. */
+  /** Whether other writers may hold the write lock, so the state in memory is likely stale. */
   get isTheirTurn(): boolean {
     if (this.#takeTurn === undefined || this.#turnsLeft === 0) return false;
     return this.#end === undefined || this.#now() >= this.#until;
   }
 
-  /** An append goes to the store. */
+  /** An append was sent to the store. */
   sent(): void {
     this.#underWay++;
   }
 
-  /** The store has answered it somehow. Whoever has nothing to write then has no use for a turn. */
+  /** The store answered an append. A writer with no more appends in flight releases its lock. */
   answered(): void {
     this.#underWay--;
     const end = this.#end;
-    // Callers who have their answers propose again before that.
+    // Callers that receive their answers propose again before that.
     if (end !== undefined && this.#underWay === 0) setImmediate(() => this.#endIfIdle(end));
   }
 
@@ -75,8 +76,8 @@ export class Company {
   }
 
   /**
-   * What an opening had to write is written. Where others were faster with all of it, its turn is theirs, and it takes itself for alone
-   * until it meets somebody again.
+   * The writes of an opening are done. If other writers won all appends, the lock is released, and
+   * the writer counts as alone until it meets another writer again.
    */
   opened(): void {
     if (this.#hasWritten || this.#underWay > 0) return;
@@ -90,7 +91,7 @@ export class Company {
     this.#turnsLeft = QUIET_TURNS;
   }
 
-  /** The trajectory was read again; whether somebody else has written meanwhile. */
+  /** The trajectory was read again. `met`: whether another writer appended in the meantime. */
   read(met: boolean): void {
     if (met) this.#turnsLeft = QUIET_TURNS;
     else if (this.#turnsLeft > 0) this.#turnsLeft--;
@@ -98,16 +99,19 @@ export class Company {
     if (this.#end !== undefined) this.#lasts(Math.min(Math.max(took * TURN_READINGS, TURN_MS_MIN), TURN_MS_MAX));
   }
 
-  /** To be called before the trajectory is read again, so that what is read is not old already. @throws what the store throws */
+  /**
+   * Callers must call this before they read the trajectory again, so that the entries read are not
+   * stale already. @throws the errors of the store
+   */
   async letIn(): Promise<void> {
     this.#endTurn();
     if (this.#takeTurn === undefined) {
       if (this.#losses > 0) await this.#pause(0, PAUSE_MS * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 1));
     } else if (this.#turnsLeft > 0) {
-      // Where others keep theirs for too long, it is tried without.
+      // If others hold the lock for too long, the writer proceeds without it.
       this.#end = (await this.#takeTurn()) ?? NOTHING;
       this.#begin = this.#now();
-      // Also where reading fails.
+      // Also if reading fails.
       this.#lasts(TURN_MS_MAX);
     }
   }

@@ -13,19 +13,19 @@ import { AuthorityFold } from '../authority/fold.ts';
 import type { Writs } from '../authority/writs.ts';
 import { RuledProposals } from './request-index.ts';
 
-/** What the entries of a trajectory come to, up to one of them: all that opening it needs of them. */
+/** The folded entries of a trajectory up to one entry: everything that opening it needs. */
 export interface FoldedTrajectory {
   readonly chain: Chain;
   readonly fold: Folded;
   readonly writs: Writs;
   readonly ruled: RuledProposals;
   readonly domain: DomainRef;
-  /** A rule was broken in it with somebody's knowledge, so the state may break it still. */
+  /** An entry overrode an invariant, so the state may still break it. */
   readonly overridden: boolean;
 }
 
 export interface FoldOptions {
-  /** Goes on from there, and changes it. */
+  /** Continues this fold, and changes it. */
   readonly from?: FoldedTrajectory;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
@@ -63,7 +63,10 @@ function isBroken({ result }: VectorItem): boolean {
   return result !== 'pass';
 }
 
-/** One that goes on by itself, and shares the state as long as neither changes it; what was folded stays as it is. */
+/**
+ * An independent copy, which shares the state until one of the two changes it. The original stays
+ * as it is.
+ */
 export function copyOf({ chain, fold, writs, ruled, domain, overridden }: FoldedTrajectory): FoldedTrajectory {
   const copy = { chain: chain.copy(), writs: writs.copy(), ruled: new RuledProposals(ruled) };
   return { ...copy, fold: share(fold), domain, overridden };

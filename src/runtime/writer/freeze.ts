@@ -25,29 +25,34 @@ import type { Ruling } from '../records/ruling.ts';
 import { PlaceIndex } from './place-index.ts';
 
 /**
- * While a proposal waits under `freeze: 'footprint'`, nobody changes what it is judged by, and nobody is judged by what it would
- * change (decisions §2.5): so it means the same when it is approved, and so does what was committed meanwhile.
+ * The patterns that a pending proposal freezes under `freeze: 'footprint'`
+ * (docs/decisions/009-freeze.md). No other proposal changes its reads, and no other proposal reads
+ * its changes. So the pending proposal, and commits in the meantime, mean the same when it is
+ * approved.
  */
 interface Freeze {
   readonly frozen: readonly Pattern[];
-  /** What the proposal and the mark of its approval may change. */
+  /** The patterns that the proposal and the mark of its approval may change. */
   readonly changing: readonly Pattern[];
 }
 
 interface Held extends Freeze {
   readonly by: Hash;
   readonly pending: PendingPayload;
-  /** The older one has the lower. */
+  /** The older proposal has the lower number. */
   readonly n: number;
 }
 
-/** What is open, by the places that it freezes and changes: however much waits, nobody who proposes has all of it gone through. */
+/**
+ * The open approvals, indexed by the paths that they freeze and change. A lookup does not scan all
+ * pending proposals.
+ */
 class Freezes implements OpenFollower {
   readonly domain: Domain;
   readonly #held: Map<Hash, Held> = new Map();
   readonly #frozen: PlaceIndex<Held> = new PlaceIndex();
   readonly #changing: PlaceIndex<Held> = new PlaceIndex();
-  /** Nobody has asked since. */
+  /** Opened since the last lookup; not indexed yet. */
   readonly #fresh: Map<Hash, PendingPayload> = new Map();
   #count = 0;
 
@@ -68,7 +73,10 @@ class Freezes implements OpenFollower {
     for (const pattern of held.changing) this.#changing.remove(pattern, held);
   }
 
-  /** The oldest that freezes one of these writes, or would change one of these reads, but for one of them. */
+  /**
+   * The oldest open approval that freezes one of these writes or would change one of these reads,
+   * except the given one.
+   */
   first(writes: readonly Pattern[], reads: readonly Pattern[], but?: Hash): Held | undefined {
     this.#placeFresh();
     let first: Held | undefined;
@@ -80,7 +88,7 @@ class Freezes implements OpenFollower {
     return first;
   }
 
-  /** One that is open. */
+  /** The freeze of one open approval. */
   of(id: Hash): Held | undefined {
     this.#placeFresh();
     return this.#held.get(id);
@@ -98,8 +106,8 @@ class Freezes implements OpenFollower {
 }
 
 /**
- * By what waits, which stays as it is: who met other writers reads a chain on, and begins with all that is open in it each time.
- * A domain is kept no longer than others keep it.
+ * Cached by pending payload, which never changes. After contention a writer continues a copied
+ * chain, which starts with all its open approvals. The cache does not keep a domain alive.
  */
 const known: WeakMap<Domain, WeakMap<PendingPayload, Freeze>> = new WeakMap();
 
@@ -128,7 +136,10 @@ function freezesOf({ open }: Chain, domain: Domain): Freezes {
   return freezes;
 }
 
-/** The answer to an intent that an open approval stops, as far as footprints say; undefined when nothing does. */
+/**
+ * The ruling for an intent that an open approval blocks, according to footprints; undefined if none
+ * does.
+ */
 export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const { reads, writes } = touchedBy(domain, intent);
@@ -139,13 +150,17 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
     return { ruling: 'frozen', by: world.by, detail: `the world is frozen ${until(world.by, world.pending)}` };
   if (first === undefined) return undefined;
   const { by, pending, frozen, changing } = first;
-  // Not why, and of the places only what who asks here may touch: what waits may be about what they are not to see.
+  // The answer omits the reason, and shows only paths that the caller may access. The pending
+  // proposal may concern data that the caller must not see.
   const met =
     writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
   return { ruling: 'frozen', by, detail: `${patternText(met as Pattern)} is frozen ${until(by, pending)}` };
 }
 
-/** The same by what the rules read, which is known once it is judged. `judgedBy` is asked only where something waits. */
+/**
+ * Same, by the reads of the rules, which are known after adjudication. `judgedBy` is called only if
+ * a proposal is pending.
+ */
 export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const first = freezesOf(chain, domain).first([], judgedBy());
@@ -159,10 +174,10 @@ function until(by: Hash, { channel }: PendingPayload): string {
 }
 
 /**
- * Sees that an approval changes nothing that another open one freezes, so that each means what it did when it was put up,
- * whoever is next. Of proposals that is asked when they are made; what the mark of an approval changes, or a state of the
- * counselor's own, is known only here. So two may wait of which the one's mark changes what the other is judged by: that other
- * one comes first.
+ * Checks that an approval changes nothing that another open approval freezes. So each approval
+ * means the same as when it was submitted, in any order of approval. For proposals that check runs
+ * on submission; the mark of an approval and a counselor's replacement are known only here. If the
+ * mark of one pending proposal changes the reads of another, the other must be resolved first.
  *
  * @throws RuntimeError `frozen`
  */
@@ -194,7 +209,7 @@ export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pat
   return freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
 }
 
-/** Undefined where only the blobs would say. */
+/** Undefined if only the blobs contain the changes. */
 function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Pattern[] | undefined {
   const { action, approval } = proposal;
   if (isBlobRef(approval) || isBlobRef(action.args)) return undefined;
@@ -203,21 +218,21 @@ function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Patt
   return [...writes, ...marked];
 }
 
-/** What still stands where it was written; what does not touches no state. */
+/** The paths of values that are still where they were written. Other values access no state. */
 function erasedPlaces(args: Json): readonly Pattern[] {
   return (erasureArgs(args)?.values ?? []).flatMap(({ path }) =>
     path === undefined ? [] : [{ segments: parsePointer(path), append: false }],
   );
 }
 
-/** What an intent may read and write, as far as it can be known before it is judged. */
+/** The patterns that an intent may read and write, as far as they are known before adjudication. */
 function touchedBy(domain: Domain, intent: Intent): Pick<Binding, 'reads' | 'writes'> {
   if (intent.action === ERASE_ACTION) return { reads: [], writes: erasedPlaces(intent.args) };
-  // What does not compile touches nothing.
+  // An intent that does not compile accesses nothing.
   return bindingOf(domain, intent) ?? { reads: [], writes: [] };
 }
 
-/** The process of an intent, bound to its role; undefined where that does not compile. */
+/** The process of an intent, bound to its role; undefined if the intent does not compile. */
 export function bindingOf(domain: Domain, intent: Intent): Binding | undefined {
   const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
   const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;

@@ -4,15 +4,18 @@ import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold.
 import type { Base } from './ports.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 
-/** A trajectory as the store has it, and what was made of it, which may be changed by whoever has that. */
+/** A trajectory as the store has it, and the value made from it. The receiver may change both. */
 export interface Read<Made> {
   readonly folded: FoldedTrajectory;
-  /** How many erasures there were when the folding began. */
+  /** Number of erasures when the fold started. */
   readonly erasures: number | undefined;
   readonly made: Made;
 }
 
-/** Reads trajectories from the store: from the snapshot on where there is one, as long as it agrees with what came after it. */
+/**
+ * Reads trajectories from the store. Starts from a snapshot if one exists and agrees with the later
+ * entries.
+ */
 export class Reading {
   readonly #store: Pick<LedgerStore, 'blob'>;
   readonly #replayer: Replayer;
@@ -24,7 +27,10 @@ export class Reading {
     this.#snapshots = snapshots;
   }
 
-  /** Where `make` throws, that may be a snapshot's fault, too. @throws RuntimeError `not_found`, `invalid_ledger`; what `make` throws */
+  /**
+   * If `make` throws, the snapshot may be the cause. @throws RuntimeError `not_found`,
+   * `invalid_ledger`; the errors of `make`
+   */
   async read<Made>(trajectoryId: string, make: (folded: FoldedTrajectory) => Made): Promise<Read<Made>> {
     const erasures = await this.#snapshots.erasures(trajectoryId);
     const from = await this.#snapshots.find(trajectoryId);
@@ -32,20 +38,23 @@ export class Reading {
     try {
       return await this.#readFrom(trajectoryId, erasures, make, { from });
     } catch (error) {
-      // Whether the snapshot alone is at fault, only all entries tell.
+      // Only a read of all entries shows whether the snapshot alone is at fault.
       const read = await this.#readFrom(trajectoryId, erasures, make);
       this.#snapshots.refuse(trajectoryId, error);
       return read;
     }
   }
 
-  /** With what is new since it was read before, where it may be gone on from that; else as `read`. @throws as `read` */
+  /**
+   * Reads the entries since an earlier fold, if that fold can be continued; otherwise same as
+   * `read`. @throws the errors of `read`
+   */
   async readOn(
     trajectoryId: string,
     before: Base | undefined,
     make: (folded: FoldedTrajectory) => unknown,
   ): Promise<Base> {
-    // Something was erased since: it may be in what was kept.
+    // An erasure since the fold: erased values may be in the kept fold.
     const kept =
       before !== undefined && before.erasures === (await this.#snapshots.erasures(trajectoryId)) ? before : undefined;
     const gone = kept && (await this.#goneOn(kept));
@@ -64,7 +73,10 @@ export class Reading {
     return { folded, erasures, made: make(folded) };
   }
 
-  /** Undefined where what is new does not follow: all has to be read then, to see what the matter is. */
+  /**
+   * Undefined if the new entries do not follow the fold. All entries must then be read to find the
+   * cause.
+   */
   async #goneOn(from: FoldedTrajectory): Promise<FoldedTrajectory | undefined> {
     try {
       return await foldTrajectory(from.chain.trajectoryId, this.#replayer, this.#store, { from });
@@ -75,7 +87,10 @@ export class Reading {
   }
 }
 
-/** What a step gives that replays a ledger. @throws RuntimeError `not_found`, `invalid_ledger`; what else the step throws */
+/**
+ * The result of a step that replays a ledger. @throws RuntimeError `not_found`, `invalid_ledger`;
+ * other errors of the step
+ */
 export async function valid<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
@@ -96,5 +111,5 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** For who needs the trajectory as it is, without its domain. */
+/** For callers that need the trajectory without its domain. */
 export const unmade = (): undefined => undefined;

@@ -3,42 +3,48 @@ import { RuntimeError } from '../errors.ts';
 import { type FinalRuling, rulingFrom } from '../records/ruling.ts';
 import { tellFailure } from '../records/tell-failure.ts';
 
-/** What waits for a person, as its entry has it: to be shown to whoever may decide. Nothing of it is shared. */
+/**
+ * A pending proposal as its entry has it, to be shown to approvers. The listener gets its own copy.
+ */
 export interface PendingNotice
   extends Pick<PendingPayload, 'at' | 'channel' | 'detail' | 'digest' | 'expires' | 'freezes' | 'proposal' | 'reason'> {
-  /** Under which it is approved or rejected. */
+  /** The id under which the proposal is approved or rejected. */
   readonly id: Hash;
   readonly trajectoryId: string;
   readonly invariantId?: string;
-  /** How many different people must approve it, and who has. */
+  /** How many different counselors must approve, and the counselors that have approved. */
   readonly approvals: number;
   readonly approvedBy: readonly CounselorRecord[];
-  /** What was pending before the last of them approved: that id is of no use any more. */
+  /** The previous pending id, before the latest approval. That id is no longer valid. */
   readonly resolves?: Hash;
 }
 
-/** What was decided, for good: somebody committed or rejected it, or it expired. */
+/** A final decision: the proposal was committed, rejected or expired. */
 export interface ResolvedNotice {
-  /** What was pending. */
+  /** The id of the pending proposal. */
   readonly id: Hash;
   readonly trajectoryId: string;
   readonly ruling: FinalRuling;
 }
 
-/** Who is told of the counselor queue. What they do, and whether they can, is no business of who proposes. */
+/** Listeners for the counselor queue. Their errors do not affect the requester. */
 export interface NoticeListeners {
   /**
-   * Told of everything that waits for a person, once its entry is durable, and once for each entry, by the process that
-   * wrote it. Not told of what was written by a process that ended before it could tell: `Assize.pending` finds that.
+   * Notified of every pending proposal once its entry is durable, once per entry, by the process
+   * that wrote it. A process that ends before the notification never sends it; `Assize.pending`
+   * finds such proposals.
    */
   readonly onPending?: (notice: PendingNotice) => unknown;
-  /** Told likewise of every decision that is final. */
+  /** Notified likewise of every final decision. */
   readonly onResolved?: (notice: ResolvedNotice) => unknown;
-  /** Told when one of these has thrown or rejected, which nothing else fails for. Default: a warning of the process. */
+  /**
+   * Notified if one of these listeners throws or rejects; nothing else fails then. Default: a
+   * process warning.
+   */
   readonly onNotifyFailed?: (error: RuntimeError) => void;
 }
 
-/** Tells the listeners of one runtime. */
+/** Notifies the listeners of one runtime. */
 export class Notices {
   readonly #listeners: NoticeListeners;
 
@@ -46,7 +52,7 @@ export class Notices {
     this.#listeners = listeners;
   }
 
-  /** Of an entry that is durable: it waits, or it has resolved what did. */
+  /** For a durable entry that is pending, or that resolved a pending proposal. */
   tell(row: EntryRow, resolves: Hash | undefined): void {
     const { onPending, onResolved } = this.#listeners;
     if (row.kind === 'pending_approval') {
@@ -67,7 +73,7 @@ export class Notices {
   }
 }
 
-/** What is said of a pending entry. */
+/** The notification for a pending entry. */
 export function pendingNotice(row: EntryRow): PendingNotice {
   const payload = readRow(row).payload as PendingPayload;
   const { at, channel, detail, digest, expires, freezes, proposal, reason, invariant_id, resolves } = payload;

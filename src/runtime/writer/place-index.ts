@@ -5,13 +5,15 @@ type Segment = Pattern['segments'][number];
 interface Node<T> {
   readonly values: Set<T>;
   readonly below: Map<Segment, Node<T>>;
-  /** The one of `below` that is under a star. */
+  /** The child of `below` under a star. */
   star: Node<T> | undefined;
 }
 
 /**
- * Finds, for a pattern, the values whose pattern overlaps it (`overlaps`). Cost follows the depth of the pattern and the number of
- * matches, never the number of values. The trie of scopes (`effects/scope-trie.ts`) can't have them: a member of a state may be called `*`.
+ * Finds the values whose pattern overlaps a given pattern (`overlaps`). The cost follows the depth
+ * of the pattern and the number of matches, never the number of values. The trie of scopes
+ * (`effects/scope-trie.ts`) cannot store these patterns, because a field of a state may be named
+ * `*`.
  */
 export class PlaceIndex<T> {
   readonly #root: Node<T> = node();
@@ -30,7 +32,7 @@ export class PlaceIndex<T> {
     here.values.add(value);
   }
 
-  /** From exactly that pattern; empty branches go. */
+  /** Removes the value from exactly that pattern, and removes empty branches. */
   remove({ segments }: Pattern, value: T): void {
     const trail: Node<T>[] = [this.#root];
     for (const segment of segments) {
@@ -48,7 +50,7 @@ export class PlaceIndex<T> {
     }
   }
 
-  /** Every value that meets the pattern is given to `found`, at least once. */
+  /** Passes every value whose pattern overlaps to `found`, at least once. */
   match({ segments }: Pattern, found: (value: T) => void): void {
     walk(this.#root, segments, 0, found);
   }
@@ -62,7 +64,7 @@ function walk<T>(here: Node<T>, segments: readonly Segment[], depth: number, fou
   for (const value of here.values) found(value);
   const segment = segments[depth];
   if (typeof segment !== 'string') {
-    // Behind the pattern's end, or under its star, all is met.
+    // Past the pattern's end, or under its star, everything matches.
     for (const next of here.below.values()) walk(next, segments, depth + 1, found);
     return;
   }

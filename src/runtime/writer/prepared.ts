@@ -4,34 +4,35 @@ import type { Asked } from '../records/questions.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { News } from './subscriptions.ts';
 
-/** An entry that was accepted in memory, and what it says. */
+/** An entry that was accepted in memory, with its payload. */
 export interface Recorded {
   readonly row: EntryRow;
   readonly ruling: Ruling;
 }
 
-/** Entries that the chain in memory accepted, and what to answer when the disk has them. */
+/** Entries that the chain in memory accepted, and the answer for when they are durable. */
 export interface Prepared<Answer> {
-  /** The first is this trajectory's; others go with it, or nothing does. */
+  /** The first entry belongs to this trajectory. The others are written in the same batch. */
   readonly rows: readonly [EntryRow, ...EntryRow[]];
   readonly blobs: readonly BlobRow[];
-  /** What the entries erase. */
+  /** The values that the entries erase. */
   readonly erasing?: Erasing | undefined;
-  /** What goes into the effect log with them. */
+  /** The effect-log writes of the same batch. */
   readonly effects?: EffectWrite | undefined;
-  /** What of beliefs changes with them. */
+  /** The fact writes of the same batch. */
   readonly facts?: readonly FactWrite[] | undefined;
-  /** What of beliefs they ask about. */
+  /** The questions about facts that the batch asks. */
   readonly asked?: Asked | undefined;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly news: News;
-  /** What was pending and is resolved by the first of the entries. */
+  /** The pending proposal that the first entry resolves. */
   readonly resolves?: Hash;
 }
 
 /**
- * How often what lost to another writer is prepared again before it is given up. Many, because a writer that never lost does
- * not know that there are others, and asks for no turn until one of them has won once.
+ * How often a proposal that lost to another writer is prepared again before it is abandoned. The
+ * limit is high for a reason: a writer that never lost asks for no write lock until another has won
+ * once.
  */
 export const TRIES_MAX = 32;

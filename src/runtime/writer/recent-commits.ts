@@ -4,24 +4,27 @@ import type { Hash } from '#ledger';
 /** A commit that memory accepted. */
 export interface Accepted {
   readonly id: Hash;
-  /** What it changed. */
+  /** The paths that the commit changed. */
   readonly paths: readonly (readonly string[])[];
 }
 
-/** What memory accepts, for those who follow it: as much as the one has seen who began first of them, and nothing where there is none. */
+/**
+ * The commits that memory accepted, for followers. It keeps the commits since the oldest follower
+ * began, and none without followers.
+ */
 export class AcceptedLog {
-  /** Where each began, in that order: so the first is the least. */
+  /** The position at which each follower began, in that order, so the first is the lowest. */
   readonly #followers: ChurnMap<object, number> = new ChurnMap();
   #commits: Accepted[] = [];
-  /** How many there were before those. */
+  /** The number of commits dropped before the kept ones. */
   #forgotten = 0;
 
-  /** How many follow. */
+  /** The number of followers. */
   get followers(): number {
     return this.#followers.size;
   }
 
-  /** How many commits are kept. */
+  /** The number of kept commits. */
   get size(): number {
     return this.#commits.length;
   }
@@ -30,7 +33,7 @@ export class AcceptedLog {
     if (this.#followers.size > 0) this.#commits.push(commit);
   }
 
-  /** From now on, also where it has followed before; until `unfollow`. */
+  /** Follows from now on, also if it has followed before, until `unfollow`. */
   follow(who: object): void {
     this.#followers.delete(who);
     this.#followers.set(who, this.#forgotten + this.#commits.length);
@@ -41,14 +44,17 @@ export class AcceptedLog {
     if (this.#followers.delete(who)) this.#forget();
   }
 
-  /** What was accepted since it follows; nothing where it does not. */
+  /** The commits accepted since `who` follows; empty if it does not follow. */
   *since(who: object): Iterable<Accepted> {
     const from = this.#followers.get(who);
     if (from === undefined) return;
     for (let at = from - this.#forgotten; at < this.#commits.length; at++) yield this.#commits[at]!;
   }
 
-  /** What all have seen; not one by one, which would move the others each time. */
+  /**
+   * Drops the commits that all followers have seen. Drops them in bulk, because each single removal
+   * would move the others.
+   */
   #forget(): void {
     const end = this.#forgotten + this.#commits.length;
     const [first = end] = this.#followers.values();

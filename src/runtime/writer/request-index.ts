@@ -1,26 +1,30 @@
 import { type EntryRow, type Hash, type Payload, readRow, revokedBy } from '#ledger';
 
-/** Bytes of a hash, and of the seq that is beside it. */
+/** Bytes of a hash, and of the seq stored next to it. */
 const HASH_BYTES = 32;
 const SEQ_BYTES = 6;
 const ROW_BYTES = HASH_BYTES + SEQ_BYTES;
 
 /**
- * Which entry ruled last on a proposal that came with an idempotency key, by the key's hash; which resolved what was pending, by
- * the id of that; which concluded a delegation, by the id of its start; and which revoked a writ, by the writ's id. What is added
- * over others (`below`) is gone with this, and they stay.
+ * Finds entries by id: the last ruling on a proposal, by the hash of its idempotency key; the
+ * resolution of a pending proposal, by its id; the conclusion of a delegation, by the id of its
+ * start; and the revocation of a writ, by the writ's id. Additions over another index (`below`) are
+ * dropped with this index, and `below` stays.
  */
 export class RuledProposals {
   readonly #seqs: Map<Hash, number> = new Map();
   readonly #below: RuledProposals | undefined;
-  /** What it began with: looked up where it stands, so that of many thousands nothing is made when a trajectory is opened. */
+  /**
+   * The initial state, searched in its buffer. So opening a trajectory with many thousands of
+   * rulings creates no objects.
+   */
   #rows: Buffer = Buffer.alloc(0);
 
   constructor(below?: RuledProposals) {
     this.#below = below;
   }
 
-  /** @throws Error for what is no such state */
+  /** @throws Error for a value that is not such a state */
   static from(state: RuledState): RuledProposals {
     const ruled = new RuledProposals();
     ruled.#rows = Buffer.from(state, 'base64url');
@@ -28,9 +32,10 @@ export class RuledProposals {
     return ruled;
   }
 
-  /** In an order that does not tell how they were read. */
+  /** Sorted, so the order does not depend on the order of reading. */
   state(): RuledState {
-    // Of hashes in hex this is the order of their bytes; without a function that compares it takes a fraction of the time.
+    // For hex hashes this is the order of their bytes. Sorting without a comparator takes a
+    // fraction of the time.
     const added = [...this.#seqs.keys()].sort();
     const rows = Buffer.alloc(this.#rows.length + added.length * ROW_BYTES);
     let length = 0;
@@ -54,7 +59,7 @@ export class RuledProposals {
     this.#seqs.set(id, seq);
   }
 
-  /** An entry that was read. */
+  /** Adds an entry that was read. */
   note(payload: Payload): void {
     if (payload.kind === 'delegation') {
       if (payload.concludes !== undefined) this.add(payload.concludes, payload.seq);
@@ -68,7 +73,9 @@ export class RuledProposals {
     else if (keyHash !== undefined) this.add(keyHash, payload.seq);
   }
 
-  /** That something was resolved, and so was ruled on again where it came with a key. */
+  /**
+   * Adds the resolution of a pending proposal, which is also a new ruling for its idempotency key.
+   */
   noteResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
     this.add(pendingId, seq);
     if (keyHash !== undefined) this.add(keyHash, seq);
@@ -84,7 +91,7 @@ export class RuledProposals {
     return isThere ? this.#rows.readUIntBE(at + HASH_BYTES, SEQ_BYTES) : undefined;
   }
 
-  /** Where it stands in what it began with, or would stand. */
+  /** Its index in the initial state, or the index at which it would be inserted. */
   #place(id: Hash): { readonly at: number; readonly isThere: boolean } {
     const hash = Buffer.from(id, 'hex');
     let low = 0;
@@ -102,12 +109,13 @@ export class RuledProposals {
 }
 
 /**
- * As JSON: the bytes of each hash or id and, in six, of the seq of its entry, sorted, as one text in base64url. A list of them is read many
- * times as slowly, and as every proposal that comes with a key adds to it, it is most of the snapshot of a long trajectory.
+ * As JSON: the bytes of each hash or id, then six bytes with the seq of its entry. Rows are sorted
+ * and encoded as one base64url string. A JSON list takes many times as long to read. Every keyed
+ * proposal adds a row, so this is most of the snapshot of a long trajectory.
  */
 export type RuledState = string;
 
-/** The proposal that an entry rules on, if it came with a key. */
+/** The proposal that an entry rules on, if it has an idempotency key. */
 export function keyedProposal(row: EntryRow): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {
   const { payload } = readRow(row);
   const keyHash = keyHashOf(payload);

@@ -3,9 +3,11 @@ import type { Hash, LedgerReader } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 
 /**
- * For a commit that the store has answered `unknown`: returns where its entry is there. What else was in the batch is there with it.
+ * Handles a commit for which the store answered `unknown`. Returns if its entry exists; the rest of
+ * the batch then exists too.
  *
- * @throws RuntimeError `commit_unknown`, with what it `says`, where it is not, or that can't be told either
+ * @throws RuntimeError `commit_unknown`, with the text `says`, if the entry does not exist or its
+ * existence is unknown too
  */
 export async function writtenAfterAll(
   store: Pick<LedgerReader, 'resolve'>,
@@ -16,7 +18,8 @@ export async function writtenAfterAll(
   try {
     if ((await store.resolve(id)) !== undefined) return;
   } catch (error) {
-    // Also what no store of ours throws: the caller must not take it for "nothing was written".
+    // Also errors that no store of this package throws: the caller must not conclude that nothing
+    // was written.
     if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append, and looking it up');
   }
   throw new RuntimeError('commit_unknown', says, { evidence: { id, ...evidence }, cause: why, retryable: true });

@@ -1,8 +1,14 @@
-/** Those who rest until something happens. Who stops resting leaves, so that a long wait holds no more than a short one. */
+/**
+ * Callbacks that wait for an event. A callback that stops waiting is removed, so a long wait uses
+ * no more memory than a short one.
+ */
 export class Wakers {
   readonly #resting: Set<{ readonly wake: () => void }> = new Set();
 
-  /** `wake` is called once, when it happens, unless the answer was called before: who rests leaves by it. */
+  /**
+   * Calls `wake` once when the event happens. Calling the returned function first removes the
+   * callback.
+   */
   rest(wake: () => void): () => void {
     const one = { wake };
     this.#resting.add(one);

@@ -6,12 +6,12 @@ import type { FoldedTrajectory } from './fold.ts';
 import type { TrajectoryParts } from './ports.ts';
 import { RuledProposals } from './request-index.ts';
 
-/** `strict`: everything is judged whenever anything is. */
+/** `strict`: every rule is checked on every proposal. */
 export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>, strict: boolean): World {
   return new World(domain, state, owned, { strict });
 }
 
-/** Of a trajectory that has no entry yet. */
+/** For a trajectory that has no entry yet. */
 export function partsToBegin(trajectoryId: string, world: World): TrajectoryParts {
   return {
     domain: world.domain,
@@ -23,7 +23,7 @@ export function partsToBegin(trajectoryId: string, world: World): TrajectoryPart
   };
 }
 
-/** Of one that was read. @throws RuntimeError `invalid_ledger` */
+/** For a trajectory that was read. @throws RuntimeError `invalid_ledger` */
 export function partsRead(
   { chain, fold, writs, ruled, overridden }: FoldedTrajectory,
   domain: Domain,
@@ -35,7 +35,10 @@ export function partsRead(
   return { domain, chain, world, writs, ruled, base: undefined };
 }
 
-/** Chain and hashes say that nothing was changed; this says that what was committed could have been. */
+/**
+ * Chain and hashes show that nothing was changed. This check shows that the committed state is a
+ * valid one.
+ */
 function checkState(world: World, trajectoryId: string, overridden: boolean): void {
   const misfit = stateFault(world.domain.state, world.state);
   const [broken] = overridden ? [] : world.failing;

@@ -2,7 +2,7 @@ import { EffectError } from '#effects';
 import type { EffectStore } from '#ledger';
 import { tenureLost } from './tenure-lost.ts';
 
-/** What a store that wrote nothing says. */
+/** The error for a store that wrote nothing. */
 export function refused(
   result: Exclude<Awaited<ReturnType<EffectStore['logEffects']>>, { status: 'written' }>,
 ): EffectError {

@@ -8,12 +8,15 @@ interface Subscription {
   readonly listener: SliceListener;
 }
 
-/** What one commit has for who watches: the slices as that commit left them. */
+/** The new slices of one commit for its subscribers, as that commit left them. */
 export type News = readonly { readonly subscription: Subscription; readonly slice: unknown }[];
 
 export const NO_NEWS: News = Object.freeze([]);
 
-/** Who wants to see new slices, and what commits that are becoming durable will show them (decisions §2.8). */
+/**
+ * The subscribers, and the slices that they get when commits become durable
+ * (docs/decisions/008-footprints-and-slices.md).
+ */
 export class Subscriptions {
   readonly #all: Set<Subscription> = new Set();
 
@@ -25,7 +28,10 @@ export class Subscriptions {
     };
   }
 
-  /** For those whose footprint a commit met; to be called when memory has it, because later ones will change it. */
+  /**
+   * For subscribers whose footprint a commit overlaps. Call this as soon as memory has the commit,
+   * because later commits change the slices.
+   */
   newsOf(paths: readonly (readonly string[])[]): News {
     if (this.#all.size === 0) return NO_NEWS;
     const met = [...this.#all].filter(({ footprint }) =>
@@ -34,12 +40,12 @@ export class Subscriptions {
     return met.map((subscription) => ({ subscription, slice: subscription.slice() }));
   }
 
-  /** For everybody. */
+  /** For all subscribers. */
   allNews(): News {
     return [...this.#all].map((subscription) => ({ subscription, slice: subscription.slice() }));
   }
 
-  /** Called when the disk has it. A listener's error is its own: it never reaches who proposed. */
+  /** Called when the commit is durable. A listener's error never reaches the requester. */
   publish(news: News): void {
     for (const { subscription, slice } of news) {
       queueMicrotask(() => {

@@ -1,6 +1,9 @@
 import { EffectError } from '#effects';
 
-/** Somebody else goes on with what this process had at work with tools, or may do so. `cause`: how that came to be, as far as it is known here. */
+/**
+ * The error for a lost lease: another process resumes this process's unfinished effects, or may do
+ * so. `cause`: the reason, as far as it is known here.
+ */
 export function tenureLost(cause: unknown): EffectError {
   if (cause instanceof EffectError && cause.code === 'tenure_lost') return cause;
   return new EffectError(

@@ -2,17 +2,26 @@ import type { Hash, Instant } from '#ledger';
 import type { Clock, Random } from '#oracle';
 import { drawnSalts, type Salting, saltsAt } from '../records/payload-blobs.ts';
 
-/** Time and chance of one turn: whoever has them again makes the same entries again. */
+/** Time and randomness of one turn. The same values make the same entries again. */
 export interface TurnPorts {
-  /** Entries are of this time, or of the head's where that is later. */
+  /** The time of entries; the head's time if that is later. */
   readonly at: Instant;
-  /** The chance of what is ruled on behind a head: what has to be judged anew on another one does not go on with it. */
+  /**
+   * The randomness for rulings on a given head. A proposal that is adjudicated again on another
+   * head starts a new sequence.
+   */
   readonly random: (head: Hash) => Random;
-  /** Entries have the hashes of observed answers in place, as those of turns have that were recorded before these were salted. */
+  /**
+   * Entries contain the hashes of observed answers unsalted, as in turns recorded before salting
+   * was introduced.
+   */
   readonly unsalted?: boolean;
 }
 
-/** The clock and chance of one trajectory: the runtime's own, but during a turn that brings its own. */
+/**
+ * The clock and randomness of one trajectory: the runtime's own, except during a turn that supplies
+ * its own.
+ */
 export class Ports {
   readonly clock: Clock;
   readonly random: Random;
@@ -28,9 +37,9 @@ export class Ports {
     this.#id = id;
   }
 
-  /** For what is kept by the next entry, drawn by that chance. */
+  /** The salts for blobs of the next entry, drawn from that randomness. */
   readonly saltsOf = (random: Random): Salting => {
-    // The chance of a turn is of the head already.
+    // The randomness of a turn already depends on the head.
     const drawn = drawnSalts(random);
     return () => (this.#turn === undefined ? saltsAt(random, this.#id, this.#head())() : drawn());
   };
@@ -39,7 +48,7 @@ export class Ports {
     return this.#turn?.unsalted === true;
   }
 
-  /** Whether what is proposed is of a turn. */
+  /** Whether proposals belong to a turn. */
   get isTurn(): boolean {
     return this.#turn !== undefined;
   }

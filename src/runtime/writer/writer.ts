@@ -19,34 +19,37 @@ import { refused } from './store-refusals.ts';
 import { type News, Subscriptions } from './subscriptions.ts';
 
 const NOTHING = (): void => undefined;
-/** When whoever waits for it goes on, what was ruled on in one go is over. */
+/** When a caller that awaits this continues, the current synchronous ruling has ended. */
 const RULED: Promise<void> = Promise.resolve();
-/** How far the ledger may be ahead of the clock. */
+/** Maximum milliseconds that the ledger's time may be ahead of the clock. */
 const CLOCK_BEHIND_MS_MAX = 300_000;
 
 /**
- * The one writer of a trajectory in this process: the chain and the world in memory, which move at once, and the disk, which
- * is waited for. When the store says that another writer was faster, everything that was not yet durable is discarded and
- * what is new is read; who was writing prepares again on what there is.
+ * The only writer of a trajectory in this process. The chain and the state in memory move
+ * immediately; the writer waits until the store has the entries. If the store reports that another
+ * writer appended first, the writer discards everything not yet durable and reads the new entries.
+ * Callers then prepare their proposals again.
  */
 export class Writer {
   readonly id: string;
   readonly context: TrajectoryWriterContext;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
-  /** Memory is ahead of the disk: it must be read anew before anything else is judged. */
+  /** Memory is not what the store has: it must be reloaded before anything else is adjudicated. */
   stale: boolean = false;
-  /** Commits that memory accepts, for who rests on what is unchanged. */
+  /** Commits that memory accepted, for proposals with preconditions. */
   readonly log: AcceptedLog = new AcceptedLog();
-  /** Counts reloads: an answer for an older life of the trajectory must not start another one. */
+  /**
+   * Counts reloads: an answer for an earlier generation of memory must not start another reload.
+   */
   #life: number = 0;
   readonly #company: Company;
   #loading: Promise<void> | undefined;
-  /** What was sent to the store last. */
+  /** The last append sent to the store. */
   #sent: Promise<unknown> | undefined;
   #alone: Promise<unknown> | undefined;
   #isRuling: boolean = false;
-  /** Woken when something that waited may have been decided: here, or by others of whom was read. */
+  /** Woken when a pending proposal may have been resolved, here or by another writer. */
   readonly decided: Wakers = new Wakers();
 
   constructor(id: string, parts: TrajectoryParts, context: TrajectoryWriterContext) {
@@ -58,7 +61,10 @@ export class Writer {
 
   // ── from here to the append nothing awaits ──
 
-  /** max(clock, head's time) (decisions §1.4). @throws RuntimeError `clock_behind` */
+  /**
+   * max(clock, head's time) (docs/decisions/004-time-of-an-entry.md). @throws RuntimeError
+   * `clock_behind`
+   */
   now(): Instant {
     return timeOn(this.parts.chain, this.context.clock);
   }
@@ -68,13 +74,16 @@ export class Writer {
     return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
   }
 
-  /** Makes an entry that rules. @throws as `append` */
+  /** Makes an entry that rules. @throws the errors of `append` */
   enter(payload: Payload): Recorded {
     const row = this.append(payload);
     return { row, ruling: rulingFrom(row, payload) };
   }
 
-  /** Makes the entry and moves the head in memory. @throws as `make`; LedgerFault. Nothing is changed then */
+  /**
+   * Makes the entry and moves the head in memory. @throws the errors of `make`; LedgerFault.
+   * Nothing is changed then
+   */
   append(payload: Payload): EntryRow {
     const row = this.make(payload);
     this.parts.chain.accept({ ...row, payload });
@@ -86,7 +95,10 @@ export class Writer {
     return inOnePiece('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
   }
 
-  /** Only an entry that can be written down is kept: an over-large payload is an error and changes nothing. */
+  /**
+   * Accepts only an entry that can be recorded. An oversized payload is an error and changes
+   * nothing.
+   */
   enterOrUndo(judged: { undo(): void }, payload: () => Payload): Recorded {
     try {
       return this.enter(payload());
@@ -96,7 +108,7 @@ export class Writer {
     }
   }
 
-  /** `committing`: the epoch of a transaction of tools that it is asked for by its commit. */
+  /** `committing`: the epoch of the tool transaction whose commit asks. */
   authority(
     writ: WritChain,
     principal: string,
@@ -108,21 +120,24 @@ export class Writer {
     return authorityFor(use, this.parts.writs, verifier, policy, this.reserved(committing));
   }
 
-  /** What of budgets is kept for undoing effects that are at work in this process. */
+  /** The budget reserved for compensations in this process. */
   reserved(committing?: number): readonly Reservation[] {
     return this.context.reservedFor(this.id, committing);
   }
 
-  /** Notes what a commit changed that memory has now; for subscribers, when it is durable. */
+  /** Notes the changes of a commit that memory now has; subscribers get them when it is durable. */
   accepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): News {
     const paths = changes.map(({ keys }) => keys);
     this.log.add({ id, paths });
     return this.subscriptions.newsOf(paths);
   }
 
-  // ── the append is queued; from here the disk is waited for ──
+  // ── the append is queued; from here the store is awaited ──
 
-  /** Answers when the store has it; undefined when another writer was faster and all must be prepared again. */
+  /**
+   * Returns the answer when the store has the entries. Returns undefined if another writer appended
+   * first and everything must be prepared again.
+   */
   async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
     const { rows, blobs, erasing, effects, facts, asked, answer } = prepared;
     const life = this.#life;
@@ -141,7 +156,7 @@ export class Writer {
       this.#sent = sent;
       result = await sent;
     } catch (error) {
-      // Nothing was queued; what is in memory is ahead of the disk.
+      // Nothing was queued; memory is ahead of the store.
       this.context.beliefs?.settled(facts ?? [], false);
       this.#discard(life);
       await this.reread();
@@ -149,7 +164,7 @@ export class Writer {
     } finally {
       this.#company.answered();
     }
-    // Who has read a partition while something of it was erased has read what is gone now.
+    // A partition that was read while a part of it was erased contains erased data.
     this.context.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
     if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.unasked(asked.partitions);
     if (result.status === 'committed') {
@@ -167,19 +182,24 @@ export class Writer {
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
   }
 
-  /** Tells everybody whom it concerns. */
+  /** Notifies subscribers, listeners and waiting callers. */
   #isDurable({ rows: [row], news, resolves }: Prepared<unknown>): void {
     this.subscriptions.publish(news);
     this.context.notices.tell(row, resolves);
     if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();
   }
 
-  /** When the store has answered all that was sent to it; what it answered is for those who sent it. */
+  /**
+   * Resolves when the store has answered all appends. The answers go to the callers that sent them.
+   */
   async settled(): Promise<void> {
     await this.#sent?.then(NOTHING, NOTHING);
   }
 
-  /** An entry of the store. Only where it isn't there yet is the store waited for: a commit that is held up holds up no older entry. */
+  /**
+   * An entry of the store. Waits for the store only if the entry is not there yet, so a slow commit
+   * delays no older entry.
+   */
   async durable(entryId: Hash): Promise<EntryRow | undefined> {
     const { store } = this.context;
     const row = await store.resolve(entryId);
@@ -188,7 +208,7 @@ export class Writer {
     return store.resolve(entryId);
   }
 
-  /** Something that nothing is proposed beside, one after the other. */
+  /** Runs steps one after the other, with no proposal in between. */
   async alone<T>(step: () => Promise<T>): Promise<T> {
     while (this.#alone !== undefined) await this.#alone;
     const done = step();
@@ -201,8 +221,9 @@ export class Writer {
   }
 
   /**
-   * What is ruled on in one go. Host code that is asked for it, as a rule or a policy is, may propose here: that waits (`busy`), or it would be
-   * ruled on in the middle of this, on a state that is half changed.
+   * Runs one synchronous ruling. Domain code called by it, such as a rule or a policy, may propose
+   * here. Such a proposal waits (`busy`), because it would otherwise be adjudicated on a
+   * half-changed state.
    */
   ruling<T>(rule: () => T): T {
     this.#isRuling = true;
@@ -213,7 +234,7 @@ export class Writer {
     }
   }
 
-  /** What has to be waited for before anything is proposed. */
+  /** The promise to await before anything is proposed. */
   get busy(): Promise<unknown> | undefined {
     return this.#alone ?? (this.#isRuling ? RULED : undefined);
   }
@@ -232,22 +253,28 @@ export class Writer {
     return prepared.answer;
   }
 
-  /** Another number once memory was discarded: commits that were noted may be gone, and others' be in what is read anew. */
+  /**
+   * The generation of memory: changes when memory is discarded. Noted commits may then be gone, and
+   * a reload may include commits of other writers.
+   */
   get life(): number {
     return this.#life;
   }
 
   /**
-   * Whether another writer went on without this one knowing, or something that is on its way to the disk was lost on it; memory is
-   * then discarded. For answers that append nothing, because an append would be told.
+   * Whether another writer appended without this writer knowing, or an entry in flight was lost to
+   * it. Memory is then discarded. For answers that append nothing, because a refused append would
+   * report it.
    */
   async isBehind(): Promise<boolean> {
-    // Or an answer could rest on an entry that never comes to be.
+    // Otherwise an answer could depend on an entry that never becomes durable.
     await this.settled();
     return this.isOvertaken();
   }
 
-  /** As `isBehind`, for an answer that rests on no entry: what is on its way to the disk is not waited for. */
+  /**
+   * Same as `isBehind`, for an answer that depends on no entry: appends in flight are not awaited.
+   */
   async isOvertaken(): Promise<boolean> {
     const there = await this.context.store.head(this.id);
     const { head, seq } = this.parts.chain;
@@ -256,17 +283,20 @@ export class Writer {
     return this.stale;
   }
 
-  /** Whether what is judged on memory would most likely be in vain: it is known to be wrong, or others write too. */
+  /**
+   * Whether an adjudication on memory would most likely fail, because memory is stale or other
+   * writers are active.
+   */
   get isOld(): boolean {
     return this.stale || this.#company.isTheirTurn;
   }
 
-  /** It was opened, and what a crash had left half done is completed. */
+  /** The trajectory was opened, and interrupted work of a crash is complete. */
   opened(): void {
     this.#company.opened();
   }
 
-  /** Before something new is judged on old memory. @throws as `ready` */
+  /** Call before a new proposal is adjudicated on stale memory. @throws the errors of `ready` */
   async freshen(): Promise<void> {
     const life = this.#life;
     await this.settled();
@@ -274,7 +304,10 @@ export class Writer {
     await this.ready();
   }
 
-  /** Reads the trajectory anew, once for all who wait. @throws what the store or replay throws; then still stale */
+  /**
+   * Reloads the trajectory, once for all waiting callers. @throws the errors of the store or the
+   * replay; memory is then still stale
+   */
   async ready(): Promise<void> {
     while (this.stale) {
       this.#loading ??= this.#load().then(
@@ -297,7 +330,8 @@ export class Writer {
 
   async #load(): Promise<TrajectoryParts> {
     const { base, chain } = this.parts;
-    // Reading on changes it: where that fails, for whatever reason, it is half of one thing and half of another.
+    // A continued read changes the base. If it fails, for any reason, the base is inconsistent and
+    // unusable.
     this.parts = { ...this.parts, base: undefined };
     await this.#company.letIn();
     const parts = await this.context.reload(this.id, base);
@@ -305,7 +339,7 @@ export class Writer {
     return parts;
   }
 
-  /** Forgets all that is in memory, and reads it anew. */
+  /** Evicts everything in memory and reloads it. */
   async forget(): Promise<void> {
     await this.settled();
     this.#discard(this.#life);
@@ -313,12 +347,15 @@ export class Writer {
     await this.reread();
   }
 
-  /** So that nobody is shown what was discarded. Where it fails, the next who writes tries again and hears why. */
+  /**
+   * Reloads early, so that no reader sees discarded state. If it fails, the next write retries and
+   * gets the error.
+   */
   reread(): Promise<void> {
     return this.ready().catch(() => undefined);
   }
 
-  /** Gives up: another writer was always faster. */
+  /** Gives up because another writer always appended first. */
   async lost(): Promise<RuntimeError> {
     await this.reread();
     return new RuntimeError(
@@ -330,7 +367,7 @@ export class Writer {
     );
   }
 
-  /** Forgets what is not durable. */
+  /** Discards everything that is not durable. */
   #discard(life: number): void {
     if (life !== this.#life) return;
     this.#life++;
@@ -338,7 +375,10 @@ export class Writer {
   }
 }
 
-/** max(clock, head's time) (decisions §1.4). @throws RuntimeError `clock_behind` */
+/**
+ * max(clock, head's time) (docs/decisions/004-time-of-an-entry.md). @throws RuntimeError
+ * `clock_behind`
+ */
 export function timeOn({ at }: Pick<Chain, 'at'>, clock: Clock): Instant {
   const now = clock.now();
   if (now >= at) return now;

@@ -3,10 +3,11 @@ import { foldTrajectory } from '../fold.ts';
 import { isUsed, parseSnapshot, snapshotOf } from './snapshot.ts';
 
 /**
- * What is wrong with a snapshot of a trajectory that verifies: it is written anew from the entries, and must be the same text.
- * Undefined also for one of another version, which nobody reads.
+ * The fault of a snapshot of a verified trajectory. The snapshot is rebuilt from the entries and
+ * must be the same string. Also undefined for a snapshot of another version, because that is never
+ * read.
  *
- * @throws LedgerFault where the trajectory does not verify any more
+ * @throws LedgerFault if the trajectory no longer verifies
  */
 export async function snapshotFault(
   row: SnapshotRow,

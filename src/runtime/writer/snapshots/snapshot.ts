@@ -16,10 +16,13 @@ import { COMPILER_VERSION } from '../../records/entry-payloads.ts';
 import type { FoldedTrajectory } from '../fold.ts';
 import { RuledProposals, type RuledState } from '../request-index.ts';
 
-/** Of the text of a snapshot. It is a cache, so another one is not read: it is made anew. */
+/**
+ * The format of a snapshot. A snapshot is a cache, so one in another format is not read but
+ * rebuilt.
+ */
 export const SNAPSHOT_FORMAT = 'assize-snapshot/6';
 
-/** What the text of a snapshot says. It stands at the entry that `chain` names as its head. */
+/** The content of a snapshot. It is the fold up to the entry that `chain` names as its head. */
 export interface Snapshot {
   readonly format: string;
   readonly compiler_version: string;
@@ -32,13 +35,14 @@ export interface Snapshot {
   readonly state: Json;
 }
 
-// Deeper than any world: the state stands inside of it.
+// Deeper than any state, because the snapshot contains the state.
 const LIMITS: Partial<CanonLimits> = { ...WORLD_LIMITS, depthMax: 1_000 };
 
 /**
- * The snapshot of what was folded; the same of the same entries, however they were read. Undefined where it would be longer.
+ * The snapshot of a fold. The same entries give the same snapshot, however they were read.
+ * Undefined if it would be too long.
  *
- * @throws CanonError for a state that is none of a trajectory
+ * @throws CanonError for a value that is not a state of a trajectory
  */
 export function snapshotOf(
   { chain, fold, writs, ruled, domain, overridden }: FoldedTrajectory,
@@ -65,10 +69,11 @@ export function snapshotOf(
 }
 
 /**
- * What a snapshot says was folded, in objects of its own; undefined for one of another version. It must be the text that was
- * put, and stand at an entry of its trajectory; the rest is believed.
+ * The fold that a snapshot contains, in its own objects; undefined for a snapshot of another
+ * version. The text must match its hash, and its head must be an entry of its trajectory; the rest
+ * is trusted.
  *
- * @throws whatever is wrong with it, or with the entries that it names
+ * @throws an error for any fault of the snapshot or of the entries that it names
  */
 export async function readSnapshot(
   row: SnapshotRow,
@@ -92,13 +97,13 @@ export async function readSnapshot(
   };
 }
 
-/** What a row says, if it is still the text that was put. @throws Error, CanonError */
+/** The content of a row, if the text still matches its hash. @throws Error, CanonError */
 export function parseSnapshot({ text, hash }: SnapshotRow): Snapshot {
   if (hashText(text) !== hash) throw new Error('its text does not hash to what is kept with it');
   return parseCanonical(text, LIMITS) as unknown as Snapshot;
 }
 
-/** False for a snapshot of another version: nobody here reads it. */
+/** False for a snapshot of another version, which this version never reads. */
 export function isUsed({ format, compiler_version }: Snapshot): boolean {
   return format === SNAPSHOT_FORMAT && compiler_version === COMPILER_VERSION;
 }
@@ -107,7 +112,7 @@ function isObject(state: Json): boolean {
   return typeof state === 'object' && state !== null && !Array.isArray(state);
 }
 
-/** Sees that the ledger has the beginning and the entry that the snapshot names. */
+/** Checks that the ledger has the first entry and the head that the snapshot names. */
 async function checkStand(
   { trajectory_id, domain, chain }: Snapshot,
   store: Pick<LedgerStore, 'entries'>,
@@ -127,7 +132,10 @@ async function checkStand(
     throw new Error('it is of another domain than the trajectory');
 }
 
-/** What is open is read from its entries, so that nothing can be approved or concluded that is not in the ledger. */
+/**
+ * Open approvals and delegations are read from their entries, so nothing outside the ledger can be
+ * approved or concluded.
+ */
 async function openEntries(
   trajectoryId: string,
   { open, delegated, seq }: ChainState,

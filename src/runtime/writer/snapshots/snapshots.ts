@@ -4,28 +4,33 @@ import { tellFailure } from '../../records/tell-failure.ts';
 import type { FoldedTrajectory } from '../fold.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 
-/** A snapshot is left when so many entries have come since the last one: fewer are replayed in some tens of milliseconds. */
+/**
+ * Number of new entries after which a snapshot is written. Fewer entries replay in some tens of
+ * milliseconds.
+ */
 export const SNAPSHOT_AFTER = 2_000;
 
 /**
- * How long a snapshot may be, for each entry that has come since the last one. Half a kilobyte is written, put and read again
- * in about the time in which an entry is replayed. So of a large world a snapshot is left only after as many entries as make
- * it worth while, and what is spent on snapshots stays in proportion to what happens.
+ * Maximum size of a snapshot, in bytes per entry since the last snapshot. Half a kilobyte is built,
+ * written and read again in about the time that replaying one entry takes. So a large state gets a
+ * snapshot only after enough entries to be worth it, and the cost of snapshots stays in proportion
+ * to the number of entries.
  */
 export const BYTES_AN_ENTRY = 512;
 
-/** Told of what went wrong with a snapshot; nothing else does for it. */
+/** Notified of a failed snapshot. Nothing else fails because of it. */
 export type SnapshotListener = (error: RuntimeError) => void;
 
 /**
- * The snapshots of one runtime: found when a trajectory is opened, left behind when many entries had to be replayed for it, or
- * were added. Nothing ever fails for one: it is told, and the trajectory replayed.
+ * The snapshots of one runtime. A snapshot is read when a trajectory is opened. It is written after
+ * many entries were replayed or added. Nothing ever fails because of a snapshot: the error is
+ * reported, and the trajectory is replayed.
  */
 export class Snapshots {
   readonly #store: SnapshotStore | undefined;
   readonly #ledger: LedgerStore;
   readonly #listener: SnapshotListener | undefined;
-  /** How many entries are in the snapshot that the store has, by trajectory; without one, 0. */
+  /** Number of entries in the stored snapshot, by trajectory; 0 without a snapshot. */
   readonly #lengths: Map<string, number> = new Map();
   readonly #underWay: Set<Promise<void>> = new Set();
 
@@ -35,7 +40,7 @@ export class Snapshots {
     this.#listener = listener;
   }
 
-  /** What the snapshot says was folded, where there is one that holds and stands at or before the entry with that seq. */
+  /** The fold of the snapshot, if a valid one exists at or before the entry with that seq. */
   async find(trajectoryId: string, seq: number = Number.POSITIVE_INFINITY): Promise<FoldedTrajectory | undefined> {
     if (this.#store === undefined) return undefined;
     try {
@@ -51,8 +56,8 @@ export class Snapshots {
   }
 
   /**
-   * How many erasures there are, to be asked before anything is folded: what is erased meanwhile must not come back with a
-   * snapshot. Undefined where nobody can tell, and none is left then.
+   * The number of erasures, to be read before a fold starts: values erased in the meantime must not
+   * return with a snapshot. Undefined if the number is unavailable; no snapshot is written then.
    */
   async erasures(trajectoryId: string): Promise<number | undefined> {
     if (this.#store === undefined) return undefined;
@@ -64,7 +69,7 @@ export class Snapshots {
     }
   }
 
-  /** After an erasure: a store of snapshots that is not the ledger's own did not hear of it. */
+  /** After an erasure: a snapshot store other than the ledger's own was not notified of it. */
   async drop(trajectoryId: string): Promise<void> {
     this.#lengths.clear();
     const isOwn = (this.#store as unknown) === this.#ledger;
@@ -76,20 +81,21 @@ export class Snapshots {
     }
   }
 
-  /** The snapshot that was found turned out not to be one of these entries. */
+  /** Reports that the snapshot does not match these entries. */
   refuse(trajectoryId: string, cause: unknown): void {
     this.#lengths.delete(trajectoryId);
     this.#tell(failed(trajectoryId, 'is not used, and the trajectory was replayed', cause));
   }
 
-  /** Whether a trajectory has so many entries that a new snapshot is worth trying. */
+  /** Whether a trajectory has enough new entries for a new snapshot. */
   isDue(trajectoryId: string, entries: number): boolean {
     return this.#store?.readonly === false && this.#since(trajectoryId, entries) > SNAPSHOT_AFTER;
   }
 
   /**
-   * Leaves a snapshot, where one is due, of what was folded from the store and from nothing else. It is written down before
-   * this returns, as what was folded goes on to change, and put into the store later.
+   * Writes a snapshot, if one is due, of a fold that was read from the store alone. The text is
+   * made before this returns, because the fold changes later. It is put into the store in the
+   * background.
    */
   leave(folded: FoldedTrajectory, erasures: number | undefined): void {
     const { trajectoryId, seq } = folded.chain;
@@ -103,14 +109,14 @@ export class Snapshots {
     if (row !== undefined) this.later(trajectoryId, () => this.#put(row, erasures));
   }
 
-  /** Does something about the snapshot of a trajectory that nobody waits for but `settled`. */
+  /** Runs work on a trajectory's snapshot in the background. Only `settled` waits for it. */
   later(trajectoryId: string, work: () => Promise<void>): void {
     const done = work().catch((error: unknown) => this.#tell(failed(trajectoryId, 'was not left', error)));
     this.#underWay.add(done);
     void done.finally(() => this.#underWay.delete(done));
   }
 
-  /** Settles when nothing is under way any more. */
+  /** Resolves when no work is in flight. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
