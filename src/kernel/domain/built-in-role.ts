@@ -1,4 +1,4 @@
-/** Who performs what is built in: no role of a domain. */
+/** The role that performs built-in actions. It is not a role of a domain. */
 export const BUILT_IN_ROLE: { readonly name: string; readonly params: Record<string, never> } = Object.freeze({
   name: 'assize',
   params: Object.freeze({}),

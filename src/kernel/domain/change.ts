@@ -4,9 +4,9 @@ import type { Json } from '#base';
 export interface Change {
   readonly op: 'add' | 'replace' | 'remove';
   readonly keys: readonly string[];
-  /** The path of the container: the very same list for all that was changed in it, one after the other. */
+  /** The path of the container. Consecutive changes in one container share the same list object. */
   readonly parent: readonly string[];
-  /** Absent for `remove`. Shared with the state: read it in the same turn. */
+  /** Absent for `remove`. Shared with the state: read the value in the same turn. */
   readonly value: Json | undefined;
   readonly appends: boolean;
 }

@@ -1,5 +1,5 @@
-/** The channel of what any counselor may resolve. */
+/** The channel that any counselor may resolve. */
 export const ANY_COUNSELOR = 'any';
 
-/** Most people whose approval one proposal can take. */
+/** Maximum number of approvers for one proposal. */
 export const APPROVALS_MAX = 8;

@@ -39,7 +39,7 @@ import { rulesFault, specFault } from './spec-shape.ts';
 import type { TallyPlan } from './tally-plan.ts';
 import { saturate } from './widen-scope.ts';
 
-// An alias and not an interface, so that the type of a domain can be written down without this name.
+// An alias and not an interface, so declarations can write the type of a domain without this name.
 export type Words<Processes, Roles, Performs, Inputs> = {
   readonly processes: Processes;
   readonly roles: Roles;
@@ -47,7 +47,10 @@ export type Words<Processes, Roles, Performs, Inputs> = {
   readonly inputs: Inputs;
 };
 
-/** Processes that are named must be there; the compiler's error says which is not. A name that is no literal is let pass. */
+/**
+ * Named processes must exist, and the compiler's error names the missing one. A name that is not a
+ * literal is allowed.
+ */
 type Known<Name, Processes> = string extends Name
   ? Name
   : Name extends Processes
@@ -62,7 +65,9 @@ type KnownToRoles<Roles, Processes> = {
     : unknown;
 };
 
-/** Where the compiler reads off what each action performs, and its arguments before they are parsed. */
+/**
+ * The type from which the compiler infers the process and the unparsed arguments of each action.
+ */
 type Signed<Performs, Inputs> = {
   readonly actions: { readonly [Name in keyof Performs]: { readonly process: Performs[Name] } } & {
     readonly [Name in keyof Inputs]: { readonly args: z.ZodType<unknown, Inputs[Name]> };
@@ -72,7 +77,7 @@ type Signed<Performs, Inputs> = {
 /**
  * Checks a domain module and makes it ready to run.
  *
- * @throws KernelError `invalid_domain` naming the part that is wrong and what to do.
+ * @throws KernelError `invalid_domain` with the invalid part and the correction
  */
 export function defineDomain<
   Schema extends z.ZodType,
@@ -136,8 +141,8 @@ export function defineDomain<
 }
 
 /**
- * Refuses the domain of another copy of the package: where that has a star in a footprint, this one sees a key of no member, and
- * would judge nothing.
+ * Refuses the domain of another copy of the package. This copy would read the other copy's star in
+ * a footprint as an unknown key, and would check nothing.
  *
  * @throws CopyError `other_copy`
  */
@@ -145,7 +150,7 @@ export function requireOwnDomain(domain: Domain): void {
   requireMadeHere(domain, `The domain ${domain?.name}`);
 }
 
-/** What is said to be believed may be erased, wherever it stands. */
+/** Statements can be erased, in every place in which they are recorded. */
 function sensitiveArgsOf({ memory }: DomainSpec<any, any>, actions: Record<string, ActionSpec>): Set<string> {
   const named = Object.keys(actions).filter((name) => {
     const { args, beliefs } = actions[name] as ActionSpec;
@@ -154,7 +159,7 @@ function sensitiveArgsOf({ memory }: DomainSpec<any, any>, actions: Record<strin
   return new Set(memory === undefined ? named : [...named, BELIEVE_ACTION]);
 }
 
-/** Who says something needs predicates to say it of, and persons to ask who are there. */
+/** A memory needs declared predicates, and counselor kinds that exist. */
 function checkMemory(spec: DomainSpec<any, any>): void {
   const says = Object.entries(spec.actions as Record<string, ActionSpec>).find(
     ([, { beliefs }]) => beliefs !== undefined,
@@ -207,7 +212,7 @@ function checkRoles(spec: DomainSpec<any, any>, processes: Map<string, ProcessTe
   }
 }
 
-/** A.8: a role that says what it sees must see just what its processes need. */
+/** Agentic Redux A.8: a role that declares `sees` must see exactly what its processes need. */
 function checkSees(
   spec: DomainSpec<any, any>,
   name: string,
@@ -256,7 +261,7 @@ function compileRules(spec: DomainSpec<any, any>): Rule[] {
   });
 }
 
-/** `members`: the paths of members that there are already, by how they are written. */
+/** `members`: the known paths of members, by their text. */
 function placesOfRule(
   domain: string,
   item: Invariant<any>,
@@ -311,7 +316,7 @@ function nameText(name: unknown): string | undefined {
 function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): TallyPlan {
   const told = (member: unknown, keys: readonly string[]): unknown => {
     const value = by(member, keys);
-    // It may be a part of the state, which is another one after the next change.
+    // A value can be a part of the state, which the next change replaces.
     return typeof value === 'object' && value !== null ? new Told(canonicalize(value)) : value;
   };
   return { ...planOf(id, path, told as Index['per'], undefined), group: valueText, named: true };
@@ -326,13 +331,16 @@ class Told {
   }
 }
 
-/** No other value's text begins as a text's does here. */
+/** No other value's text starts like the text of a string here. */
 function valueText(value: unknown): string {
   if (value instanceof Told) return value.text;
   return typeof value === 'string' ? `"${value}` : canonicalize(value);
 }
 
-/** A pointer that leads nowhere would make a rule that never judges, or a process that can't write: always a slip. */
+/**
+ * A pointer to a missing place makes a rule that never runs or a process that cannot write. Such a
+ * pointer is always a mistake.
+ */
 function checkPlaces(
   spec: DomainSpec<any, any>,
   state: z.ZodType,
@@ -365,7 +373,10 @@ function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string 
   }
 }
 
-/** Names that a channel can be made of: `any` is every one of them, `+` joins those that must all agree. */
+/**
+ * Names that can form a channel. `any` matches every counselor, `+` joins kinds that one counselor
+ * must all have.
+ */
 function checkCounselors(spec: DomainSpec<any, any>): void {
   const odd = Object.keys(spec.counselors ?? {}).find(
     (name) => name === ANY_COUNSELOR || !/^[A-Za-z][A-Za-z0-9_-]*$/.test(name),
@@ -378,18 +389,24 @@ function checkCounselors(spec: DomainSpec<any, any>): void {
   }
 }
 
-/** What makes a change re-evaluate a rule directly; the places of `with` are found by their reverse index. */
+/**
+ * Patterns whose change re-evaluates a rule directly. The places of `with` are found by their
+ * reverse index.
+ */
 function directPatterns(rule: Rule): readonly Pattern[] {
   return rule.spec.kind === 'plain' ? rule.patterns : rule.patterns.slice(0, 1);
 }
 
-/** Bindings of processes. Those without parameters are made once; to make one is as cheap as to find it among many. */
+/**
+ * Bindings of processes. A binding without parameters is created once. Creating another costs no
+ * more than finding it.
+ */
 class Bindings {
   readonly #processes: Map<string, ProcessTemplate>;
   readonly #rules: readonly Rule[];
   readonly #schema: z.ZodType;
   readonly #fixed: Map<string, Binding> = new Map();
-  /** Processes whose footprint has all members of some object, as most have not. */
+  /** Processes whose footprint has all members of some object. Most have none. */
   readonly #saturating: Set<ProcessTemplate> = new Set();
 
   constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[], schema: z.ZodType) {
@@ -420,7 +437,10 @@ class Bindings {
   }
 }
 
-/** Every proposal needs the scopes; only one that escalates needs the closure, which is made then. */
+/**
+ * Every proposal needs the scopes. Only an escalated proposal needs the closure, which is computed
+ * then.
+ */
 class BoundProcess implements Binding {
   readonly reads: readonly Pattern[];
   readonly writes: readonly Pattern[];
@@ -458,23 +478,28 @@ class BoundProcess implements Binding {
   }
 }
 
-/** What a rule reads, if one of the writes meets it: of an `each` rule only the members that they can reach. */
+/**
+ * The paths that a rule reads, if a write overlaps them. For an `each` rule, only the members
+ * within reach of the writes.
+ */
 function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
   if (!rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write)))) return [];
   const { member } = rule;
   if (member === undefined) return rule.patterns;
   const others = rule.patterns.slice(1);
   const reached = writes.filter((write) => overlaps(member, write)).map((write) => narrowed(member, write));
-  // A write to what members are judged with may be about any of them.
+  // A write to the places of `with` can affect any member.
   return others.some((other) => writes.some((write) => overlaps(other, write)))
     ? rule.patterns
     : [...reached, ...others];
 }
 
-/** Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one. */
+/**
+ * Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one.
+ */
 function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): string {
   const json = (schema: z.ZodType, io: 'input' | 'output'): unknown =>
-    // Through JSON text: zod hangs a hidden member on the object, which is no part of the schema.
+    // Through JSON text: zod adds a hidden field to the object, which is not part of the schema.
     parseStrict(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' })), SCHEMA_LIMITS);
   return contentHash(
     {
@@ -507,7 +532,7 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
       })),
       counselors: Object.keys(spec.counselors ?? {}).sort(),
       freeze: spec.freeze ?? 'world',
-      // Only where there is one, so that other domains keep their hashes.
+      // Written only if declared, so that other domains keep their hashes.
       ...(spec.memory === undefined ? {} : { memory: spec.memory as unknown as Json }),
       build: spec.build ?? null,
     },
@@ -515,7 +540,7 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
   );
 }
 
-/** One approval is what there was before it could be more: it leaves no trace in a hash. */
+/** One approval was the only form at first, so it adds nothing to the hash. */
 function several(approvals: number = 1): { approvals?: number } {
   return approvals > 1 ? { approvals } : {};
 }

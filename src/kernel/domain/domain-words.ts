@@ -1,8 +1,9 @@
 import type { Process, Role, RoleParams } from './role.ts';
 
 /**
- * The words of a domain that proposals and slices are typed by, beside its state and arguments. They are types only:
- * nothing of them exists at run time. `any` stands for a domain that is not known where it is used.
+ * The types of a domain that proposals and slices need, besides its state and arguments. They are
+ * types only and do not exist at run time. `any` stands for a domain that is unknown at the place
+ * of use.
  */
 export interface DomainWords {
   readonly roles: Readonly<Record<string, Role>>;
@@ -15,7 +16,7 @@ export interface DomainWords {
 
 export type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** What a role wants for its parameters; those of a role whose parameters are no literals are any texts. */
+/** The parameters that a role requires. Parameters that are not literals are arbitrary strings. */
 export type ParamsOf<R extends Role> = R extends { readonly params: readonly (infer Param extends string)[] }
   ? string extends Param
     ? RoleParams
@@ -39,7 +40,7 @@ export type Performing<Roles, Process> = {
     : never;
 }[keyof Roles];
 
-/** Parameters that `apply` may count on: one of the roles that perform its process holds. */
+/** The parameters that `apply` can count on: one of the roles that perform its process applies. */
 export type ParamsOfAction<Words extends DomainWords, Name> =
   IsAny<Words['roles']> extends true
     ? RoleParams

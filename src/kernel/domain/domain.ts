@@ -10,17 +10,17 @@ import type { TallyPlan } from './tally-plan.ts';
 
 /** An invariant ready to run. */
 export interface Rule {
-  /** Its place in the order. */
+  /** The rule's place in the order. */
   readonly index: number;
   readonly id: string;
   readonly spec: Invariant<any>;
-  /** Everything it reads: its footprint (seed 000, Definition A.9). */
+  /** All paths that the rule reads: its footprint (Agentic Redux, Definition A.9). */
   readonly patterns: readonly Pattern[];
-  /** What a plain rule sees; for `each`, what `with` may point at. */
+  /** The part of the state that a plain rule sees. For `each`, the places that `with` can name. */
   readonly scope: Scope;
-  /** The members of an `each` rule; the very same for rules of one path. */
+  /** The members of an `each` rule. Rules of one path share the same object. */
   readonly member: Pattern | undefined;
-  /** What it has counted; for a rule over groups that is one. */
+  /** The tallies that the rule reads. A rule over groups has one. */
   readonly tallies: readonly TallyPlan[];
 }
 
@@ -28,9 +28,12 @@ export interface Rule {
 export interface Binding {
   readonly reads: readonly Pattern[];
   readonly writes: readonly Pattern[];
-  /** reads ∪ writes: what `apply` sees. */
+  /** reads ∪ writes: the part that `apply` sees. */
   readonly scope: Scope;
-  /** The most that an approval may touch: the footprint, and that of every rule its writes meet (decisions §2.5). */
+  /**
+   * The largest part that an approval can touch: the footprint, and that of every rule that its
+   * writes overlap (docs/decisions/009-freeze.md).
+   */
   readonly closure: readonly Pattern[];
   readonly closureScope: Scope;
 }
@@ -38,19 +41,20 @@ export interface Binding {
 export type ActionSpec = Action<any, any>;
 
 /**
- * A domain ready to run: footprints parsed, schemas strict, rules indexed. Made by `defineDomain`; immutable.
- * `State`, `Actions` (arguments by action) and `Words` carry the types to where proposals are made and slices are read.
+ * A domain ready to run: footprints parsed, schemas strict, rules indexed. `defineDomain` creates
+ * it; it is immutable. `State`, `Actions` (arguments by action) and `Words` carry the types to
+ * proposals and slices.
  */
 export interface Domain<State = any, Actions extends Record<string, unknown> = any, Words extends DomainWords = any> {
   readonly name: string;
   readonly version: string;
-  /** SHA-256 of the canonical declaration (decisions §2.9). */
+  /** SHA-256 of the canonical declaration (docs/decisions/010-domain-hash.md). */
   readonly hash: string;
   readonly state: z.ZodType<State>;
   readonly initial: State | undefined;
-  /** What `defineDomain` was given: to make a changed domain of it. */
+  /** The argument of `defineDomain`, from which a changed domain can be derived. */
   readonly declared: DomainSpec<z.ZodType<State>, Actions>;
-  /** Types only: it is never there. */
+  /** Types only: the field never exists at run time. */
   readonly words?: Words;
   readonly actions: { readonly [Name in keyof Actions]: Action<State, Actions[Name]> };
   readonly roles: Readonly<Record<string, Role>>;
@@ -59,15 +63,15 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly freeze: 'world' | 'footprint';
   readonly memory: MemorySpec | undefined;
   readonly rules: readonly Rule[];
-  /** Rules by the patterns of what they read. */
+  /** Rules by the patterns that they read. */
   readonly rulesByPath: PatternIndex<Rule>;
-  /** The sensitive places of the state; undefined where there is none. */
+  /** The sensitive places of the state. Undefined if the state has none. */
   readonly sensitive: Scope | undefined;
   /** Actions with a sensitive part in their arguments. */
   readonly sensitiveArgs: ReadonlySet<string>;
-  /** What an erasure may write: the sensitive places. */
+  /** The places that an erasure can write: the sensitive places. */
   readonly erasing: Binding;
   bind(process: string, params: RoleParams): Binding;
-  /** The union of the footprints of a role's processes (Definition A.6). */
+  /** The union of the footprints of a role's processes (Agentic Redux, Definition A.6). */
   footprint(role: string, params: RoleParams): Pattern[];
 }

@@ -10,22 +10,22 @@ export const ANY: unique symbol = Symbol('*');
 export type PatternSegment = string | typeof ANY;
 
 /**
- * One JSON-pointer prefix of a footprint, parameters filled in. `append` marks a path that ended in `/-`:
- * the list there may only grow.
+ * One JSON-pointer prefix of a footprint with its parameters filled in. `append` marks a path that
+ * ended in `/-`: the list there can only grow.
  */
 export interface Pattern {
   readonly segments: readonly PatternSegment[];
   readonly append: boolean;
 }
 
-/** A pattern whose parameters are still open: segments are literal, `*` or `{param}`. */
+/** A pattern with open parameters: segments are literal, `*` or `{param}`. */
 export interface PatternTemplate {
   readonly source: string;
   readonly segments: readonly (string | typeof ANY | { readonly param: string })[];
   readonly append: boolean;
 }
 
-/** Reads `/spent/{agent}`, `/orders/*`, `/log/-`; refuses what is not a JSON pointer. */
+/** Parses `/spent/{agent}`, `/orders/*`, `/log/-`. Refuses a text that is not a JSON pointer. */
 export function parseTemplate(source: string): PatternTemplate {
   const raw = parsePointer(source);
   const append = raw.at(-1) === '-';
@@ -58,8 +58,9 @@ export function bindTemplate(template: PatternTemplate, params: RoleParams): Pat
 }
 
 /**
- * The pattern as text: a JSON pointer with `*` for any key and a last `-` for a list that may only grow. A key that would
- * be read as one of these is written after `~2`, which no JSON pointer has. `patternFromText` reads it back.
+ * The pattern as text: a JSON pointer with `*` for any key and a last `-` for a list that can only
+ * grow. A key that would be read as one of these is written after `~2`, which no JSON pointer has.
+ * `patternFromText` reads the text back.
  */
 export function patternText({ segments, append }: Pattern): string {
   const keys = segments.map((segment) => (segment === ANY ? '/*' : `/${literalText(segment)}`)).join('');
@@ -84,7 +85,10 @@ export function patternFromText(text: string): Pattern {
   return { segments, append };
 }
 
-/** Whether some path lies under both patterns: one is a prefix of the other, stars matching anything. */
+/**
+ * Whether some path lies under both patterns: one is a prefix of the other, and stars match
+ * anything.
+ */
 export function overlaps(a: Pattern, b: Pattern): boolean {
   const shared = Math.min(a.segments.length, b.segments.length);
   for (let i = 0; i < shared; i++) {
@@ -95,13 +99,13 @@ export function overlaps(a: Pattern, b: Pattern): boolean {
   return true;
 }
 
-/** The part of `pattern` that lies under `by` as well; the two must overlap. */
+/** The part of `pattern` that also lies under `by`. The two patterns must overlap. */
 export function narrowed(pattern: Pattern, by: Pattern): Pattern {
   const segments = pattern.segments.map((segment, i) => (segment === ANY ? (by.segments[i] ?? ANY) : segment));
   return { ...pattern, segments };
 }
 
-/** Whether every path under `inner` lies under some one of `outer`. */
+/** Whether every path under `inner` lies under a pattern of `outer`. */
 export function contains(outer: readonly Pattern[], inner: Pattern): boolean {
   return outer.some(
     (pattern) =>
@@ -115,17 +119,17 @@ export function contains(outer: readonly Pattern[], inner: Pattern): boolean {
 export interface Scope {
   /** Everything from here down belongs to the footprint. */
   readonly all: boolean;
-  /** The list here may grow. */
+  /** The list here can grow. */
   readonly append: boolean;
   readonly keys: ReadonlyMap<string, Scope>;
-  /** For every key that is not in `keys`. */
+  /** The scope of every key that is not in `keys`. */
   readonly any: Scope | undefined;
 }
 
-/** The pattern that everything lies under. */
+/** The pattern that contains every path. */
 export const WHOLE_STATE: Pattern = { segments: [], append: false };
 
-/** The scope of a state that is wholly open. */
+/** The scope of a state without restrictions. */
 export const EVERYTHING: Scope = { all: true, append: true, keys: new Map(), any: undefined };
 
 export function compileScope(patterns: readonly Pattern[]): Scope {
@@ -143,7 +147,10 @@ function isPlace({ segments, append }: Pattern): boolean {
   return !append && !segments.includes(ANY);
 }
 
-/** The same for patterns without stars, which is most of what is compiled for a proposal: one tree, grown in place. */
+/**
+ * The same for patterns without stars, the most frequent case for a proposal: one tree, grown in
+ * place.
+ */
 function placesScope(patterns: readonly Pattern[]): Scope {
   if (patterns.some(({ segments }) => segments.length === 0)) return EVERYTHING;
   const root = new Map<string, Scope>();
@@ -164,7 +171,7 @@ function grow(root: Map<string, Scope>, path: readonly string[]): void {
   keys.set(path.at(-1) as string, EVERYTHING);
 }
 
-/** The scope of one pattern: a thread from the root down. */
+/** The scope of one pattern: a single path from the root down. */
 function single({ segments, append }: Pattern): Scope {
   let scope = append ? GROWING : EVERYTHING;
   for (let i = segments.length - 1; i >= 0; i--) {
@@ -177,7 +184,7 @@ function single({ segments, append }: Pattern): Scope {
   return scope;
 }
 
-/** What lies in either. A key that is named in one lies under the star of the other as well. */
+/** The union of two scopes. A key named in one also lies under the star of the other. */
 function union(a: Scope, b: Scope): Scope {
   if (a === NOTHING || b.all) return b;
   if (a.all) return a;
@@ -192,7 +199,7 @@ function both(a: Scope, b: Scope | undefined): Scope {
   return b === undefined ? a : union(a, b);
 }
 
-/** The scope one key further down, or undefined when that key is outside. */
+/** The scope one key further down, or undefined if that key is outside. */
 export function scopeAt(scope: Scope, key: string): Scope | undefined {
   return scope.all ? scope : (scope.keys.get(key) ?? scope.any);
 }
@@ -203,9 +210,9 @@ export function isWhole({ all, any, keys }: Scope): boolean {
 }
 
 /**
- * Whether the patterns let a change happen. Under an append-only list only a new last element may be added, and where there is
- * no list yet, a new list. Above a pattern an object may be begun where there is nothing, with nothing in it but what the
- * patterns let be added.
+ * Whether the patterns permit a change. Under an append-only list, only a new last element is
+ * permitted, or a new list where none exists. Above a pattern, an object can be created where
+ * nothing exists. It can hold only what the patterns permit.
  */
 function permits(patterns: readonly Pattern[], change: Pick<Change, 'op' | 'keys' | 'value' | 'appends'>): boolean {
   const { op, keys, value, appends } = change;
@@ -243,7 +250,7 @@ function leadsTo(path: readonly string[], segments: readonly PatternSegment[]): 
   return true;
 }
 
-/** The first change that none of the patterns lets happen. */
+/** The first change that no pattern permits. */
 export function changeOutside(patterns: readonly Pattern[], changes: readonly Change[]): Change | undefined {
   return changes.find((change) => !permits(patterns, change));
 }

@@ -1,6 +1,9 @@
 import { ValueFault } from '../errors.ts';
 
-/** Whatever an asynchronous function does later meets a draft that has ended, and must not end the process. */
+/**
+ * A later step of an asynchronous function meets a draft that has ended, and must not end the
+ * process.
+ */
 export function refusePromise(returned: unknown, what: string): void {
   if (!isThenable(returned)) return;
   if (returned instanceof Promise) returned.then(undefined, () => undefined);
@@ -11,7 +14,7 @@ export function isThenable(value: unknown): boolean {
   return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }
 
-/** Frozen all the way down. */
+/** Frozen at every depth. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     Object.freeze(value);

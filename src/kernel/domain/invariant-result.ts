@@ -1,4 +1,4 @@
-/** What an invariant says of a state (seed 000, Definition A.12). */
+/** The result of an invariant on a state (Agentic Redux, Definition A.12). */
 export type InvariantResult =
   | { readonly result: 'pass' }
   | { readonly result: 'reject'; readonly detail: string }
@@ -6,12 +6,12 @@ export type InvariantResult =
 
 export const pass: InvariantResult = Object.freeze({ result: 'pass' });
 
-/** The state breaks the rule; `detail` tells the agent what to do differently. */
+/** The state violates the rule. `detail` tells the agent which arguments to change. */
 export function reject(detail: string): InvariantResult {
   return { result: 'reject', detail };
 }
 
-/** Only a person can judge this state; `detail` tells the counselor what to look at. */
+/** Only a human can decide on this state. `detail` tells the counselor which facts to inspect. */
 export function escalate(detail: string): InvariantResult {
   return { result: 'escalate', detail };
 }

@@ -2,42 +2,53 @@ import type { Instant } from '#canon';
 import type { InvariantResult } from './invariant-result.ts';
 import type { At, Place, Places } from './path-types.ts';
 
-/** Who approves and when, for `onApprove`. */
+/** The approver and the time of an approval, for `onApprove`. */
 export interface Approval {
   readonly counselor: string;
   readonly at: Instant;
 }
 
-/** What an invariant may declare beside its predicate. */
+/** Options that an invariant can declare besides its check. */
 export interface InvariantOptions<State> {
   /**
-   * The counselor kind that resolves what this invariant escalates; one of the domain's `counselors`.
-   * Default: any of them.
+   * The counselor kind that resolves escalations of this invariant: one of the domain's
+   * `counselors`. Default: any counselor.
    */
   readonly channel?: string;
-  /** How many different people must approve what this invariant escalates: 1 to 8. Default: 1. */
+  /** Number of different approvers that escalations of this invariant need: 1 to 8. Default: 1. */
   readonly approvals?: number;
   /**
-   * Writes the approval into the state, so that what escalated passes when it is committed as approved
-   * (decisions §2.1). For an `each` invariant `keys` are those of the member that escalated.
+   * Writes the approval into the state, so the escalated state passes when it is committed as
+   * approved (docs/decisions/006-approvals.md). For an `each` invariant, `keys` are those of the
+   * escalated member.
    */
   readonly onApprove?: (state: State, approval: Approval & { readonly keys: readonly string[] }) => void;
 }
 
-/** What is kept of the members of a collection, and goes along with each change of one of them. */
+/** Figures over the members of a collection. Each change of a member updates them. */
 export interface Index<Member = any, Path extends string = string> {
   /** The members: a pointer that ends in `/*`, such as `/orders/*`. */
   readonly path: Path;
-  /** The group that a member belongs to; undefined: it is not counted. Default: all are in one, named `''`. */
+  /**
+   * The group of a member. A member with `undefined` is not counted. Default: all members are in
+   * one group named `''`.
+   */
   readonly per?: (member: Member, keys: readonly string[]) => string | undefined;
-  /** What a member adds to its group's sum: a whole number. Default: there are no sums, and to ask for one throws. */
+  /**
+   * The whole number that a member adds to its group's sum. Default: there are no sums, and reading
+   * one throws.
+   */
   readonly of?: (member: Member, keys: readonly string[]) => number;
 }
 
-/** An index as a check reads it. A group that no member is in counts 0. */
+/** An index as a check reads it. A group without members counts 0. */
 export interface Counts {
   count(group?: string): number;
-  /** Exact. @throws Error beyond 2^53 − 1, which a rule does not pass */
+  /**
+   * The exact sum.
+   *
+   * @throws Error beyond 2^53 − 1, which rejects the state
+   */
   sum(group?: string): number;
 }
 
@@ -54,17 +65,23 @@ export interface EachInvariant<State> extends InvariantOptions<State> {
   readonly id: string;
   /** The members: a pointer with one `*` or more, such as `/orders/*`. */
   readonly path: string;
-  /** What a member's judgement reads beside the member; every pointer of `with` must lie under one of these. */
+  /**
+   * Paths that the check of a member reads besides the member. Every pointer of `with` must lie
+   * under one of these.
+   */
   readonly reads: readonly string[];
   readonly with?: (member: any, keys: readonly string[]) => Readonly<Record<string, string>>;
   readonly check: (member: any, others: any, keys: readonly string[]) => InvariantResult;
 }
 
-/** Rules over groups of members. Only groups that a change of a member touches are judged. */
+/** Rules over groups of members. Only the groups of changed members are checked. */
 interface GroupInvariant<State> extends InvariantOptions<State> {
   readonly id: string;
   readonly path: string;
-  /** What a group's judgement reads beside its members; every pointer of `with` must lie under one of these. */
+  /**
+   * Paths that the check of a group reads besides its members. Every pointer of `with` must lie
+   * under one of these.
+   */
   readonly reads: readonly string[];
 }
 
@@ -97,7 +114,7 @@ export type Invariant<State> =
   | SumInvariant<State>
   | CountInvariant<State>;
 
-/** What tells members apart; lists of it too, such as a pair of currency and number. */
+/** A value that must be unique. Lists are allowed too, such as a pair of currency and number. */
 export type UniqueValue = string | number | boolean | null | readonly UniqueValue[];
 
 /** Indexes by name, each with the type of its members. */
@@ -108,15 +125,16 @@ type Indexes<State, Paths extends Readonly<Record<string, string>>> = {
 /** Options of a plain invariant. */
 export interface PlainOptions<State, Paths extends Readonly<Record<string, string>>> extends InvariantOptions<State> {
   /**
-   * What the check needs to know of whole collections, kept up with each change, so that no check walks them. Their members
-   * belong to the footprint.
+   * Indexes over whole collections that the check reads. Each change updates them, so no check
+   * walks a collection. The members of an index belong to the footprint.
    */
   readonly index?: Indexes<State, Paths>;
 }
 
 /**
- * A rule over the state under `reads`, which is all that `check` is given, read-only, and over the indexes that it declares.
- * It is evaluated when a change touches that footprint. A throw counts as a rejection.
+ * A rule over the state under `reads` and over its declared indexes. `check` receives only these,
+ * read-only. The rule is evaluated when a change touches that footprint. A throw counts as a
+ * rejection.
  */
 export function invariant<State = any, const Paths extends Readonly<Record<string, string>> = Record<never, string>>(
   id: string,
@@ -127,18 +145,21 @@ export function invariant<State = any, const Paths extends Readonly<Record<strin
   return { kind: 'plain', id, reads, check, ...options } as PlainInvariant<State>;
 }
 
-/** Options of an `each` invariant: other parts of the state that a member is judged with. */
+/** Options of an `each` invariant: other parts of the state that the check of a member reads. */
 export interface EachOptions<State, Path extends string, Others, Reads extends readonly string[] = readonly string[]>
   extends InvariantOptions<State> {
   /** Static footprint of `with`, such as `/users/*`. */
   readonly reads?: Reads;
-  /** Names the other places by pointer; each arrives in `others` under its name, `undefined` when absent. */
+  /**
+   * Names the other places by pointer. Each value arrives in `others` under its name, `undefined`
+   * if absent.
+   */
   readonly with?: (member: At<State, Path>, keys: readonly string[]) => Others;
 }
 
 /**
- * A rule over every member under `path` (`/orders/*`). Only changed members are evaluated, and those whose `with`
- * places changed. `keys` are what the stars stood for.
+ * A rule over every member under `path` (`/orders/*`). `keys` are the keys that the stars stood
+ * for. Only changed members, and members with a changed place of `with`, are evaluated.
  */
 export function each<
   State = any,
@@ -160,13 +181,13 @@ export function each<
 
 /** Options of a `unique` invariant. */
 export interface UniqueOptions<State, Path extends string> extends InvariantOptions<State> {
-  /** What no two members may have in common; a member for which it is undefined takes no part. */
+  /** The value that must be unique among the members. A member with `undefined` is ignored. */
   readonly by: (member: At<State, Path>, keys: readonly string[]) => UniqueValue | undefined;
 }
 
 /**
- * No two members under `path` have the same value. `check` says what becomes of a state in which some have, whose places it
- * is given, in order; default: it is rejected.
+ * No two members under `path` may have the same value. `check` rules on a state with duplicates and
+ * receives their places in order. Default: the state is rejected.
  */
 export function unique<State = any, const Path extends string = string>(
   id: string,
@@ -177,19 +198,25 @@ export function unique<State = any, const Path extends string = string>(
   return { kind: 'unique', id, path, reads: [], check, ...options } as UniqueInvariant<State>;
 }
 
-/** What the options of `sum` and `count` have in common. */
+/** The common options of `sum` and `count`. */
 interface GroupOptions<State, Path extends string, Others, Reads = readonly string[]> extends InvariantOptions<State> {
-  /** The group that a member belongs to, which is judged by itself; undefined: none. Default: all are in one, named `''`. */
+  /**
+   * The group of a member. Each group is checked separately. A member with `undefined` is in no
+   * group. Default: all members are in one group named `''`.
+   */
   readonly per?: (member: At<State, Path>, keys: readonly string[]) => string | undefined;
   /** Static footprint of `with`, such as `/limits/*`. */
   readonly reads?: Reads;
-  /** Names other places by pointer; each arrives in `others` under its name, `undefined` when absent. */
+  /**
+   * Names other places by pointer. Each value arrives in `others` under its name, `undefined` if
+   * absent.
+   */
   readonly with?: (group: string) => Others;
 }
 
 export interface SumOptions<State, Path extends string, Others, Reads = readonly string[]>
   extends GroupOptions<State, Path, Others, Reads> {
-  /** What a member adds: a whole number. Default: the member itself. */
+  /** The whole number that a member adds. Default: the member itself. */
   readonly of?: (member: At<State, Path>, keys: readonly string[]) => number;
 }
 
@@ -197,8 +224,9 @@ export interface SumOptions<State, Path extends string, Others, Reads = readonly
 type GroupCheck<State, Others> = (figure: number, others: OthersAt<State, Others>, group: string) => InvariantResult;
 
 /**
- * A rule over the sum of what the members under `path` have, for each group of them. Sums are exact; a member that has no
- * whole number, and a sum beyond 2^53 − 1, do not pass. A group without members is not judged, unless it is the only one.
+ * A rule over the sum of the members under `path`, for each group. Sums are exact. A member without
+ * a whole number, and a sum beyond 2^53 − 1, do not pass. A group without members is not checked,
+ * unless all members are in one group.
  */
 export function sum<
   State = any,
@@ -216,13 +244,11 @@ export function sum<
 
 export interface CountOptions<State, Path extends string, Others, Reads = readonly string[]>
   extends GroupOptions<State, Path, Others, Reads> {
-  /** Which members are counted. Default: all. */
+  /** Whether a member is counted. Default: all members are counted. */
   readonly where?: (member: At<State, Path>, keys: readonly string[]) => boolean;
 }
 
-/**
- * A rule over the number of members under `path`, for each group of them, as `sum`.
- */
+/** A rule over the number of members under `path`, for each group, like `sum`. */
 export function count<
   State = any,
   const Path extends string = string,
@@ -237,7 +263,10 @@ export function count<
   return { kind: 'count', id, path, reads, check, ...rest } as CountInvariant<State>;
 }
 
-/** The makers of rules with the state's type filled in, as `defineDomain({ invariants: (rules) => … })` gives them. */
+/**
+ * The rule constructors typed for the state, as `defineDomain({ invariants: (rules) => … })` passes
+ * them.
+ */
 export interface Rules<State> {
   invariant<
     const Reads extends readonly string[] & Places<State, Reads>,
@@ -286,7 +315,7 @@ export interface Rules<State> {
   ): CountInvariant<State>;
 }
 
-/** What stands at the pointers of `with`. */
+/** The values at the pointers of `with`. */
 type OthersAt<State, Others> = {
   readonly [Name in keyof Others]: Others[Name] extends string ? At<State, Others[Name]> | undefined : unknown;
 };

@@ -1,18 +1,23 @@
-/** What a domain says of its memory. */
+/** A domain's memory declaration. */
 export interface MemorySpec {
-  /** Nothing is believed under a predicate that is not declared here. */
+  /** The predicates of the memory. Statements under other predicates are refused. */
   readonly predicates: { readonly [predicate: string]: PredicateSpec };
 }
 
-/** What is said once of a predicate, for all its facts; see `memory/predicate.ts`. */
+/** The options of a predicate, for all its facts. See `memory/predicate.ts`. */
 export interface PredicateSpec {
   readonly cardinality: 'single-valued' | 'multi-valued';
   readonly strategy: 'lww' | 'lww-valid' | 'evi' | 'await' | 'rule';
   /** Default `keep`. */
   readonly remainder?: 'keep' | 'drop';
-  /** Who is asked where a person has to choose; a key of `counselors`. Default: any of them. */
+  /**
+   * The counselor kind that decides contradictions: a key of `counselors`. Default: any counselor.
+   */
   readonly channel?: string;
-  /** What it means, for whoever has to choose a predicate: people, and models that read messages. At most 2,000 characters. */
+  /**
+   * The predicate's meaning, for people and models that choose a predicate. At most 2,000
+   * characters.
+   */
   readonly description?: string;
 }
 
@@ -22,7 +27,7 @@ export interface Said {
   readonly predicate: string;
 }
 
-/** `from` and `to` are instants; without them it is from the proposal's time on, and without an end. */
+/** `from` and `to` are instants. Default: from the proposal's time, without an end. */
 export interface ValidTime {
   readonly from?: string;
   readonly to?: string;
@@ -32,13 +37,17 @@ export interface Claimed extends Said {
   readonly object: string;
   /** From 0 to 1. Default 1. */
   readonly confidence?: number;
-  /** The caller's own name of where it was heard. The same again is the same claim. Default: this proposal. */
+  /**
+   * The caller's own name of the source. A repeated assertion of one source is the same fact claim.
+   * Default: this proposal.
+   */
   readonly source?: string;
 }
 
 /**
- * What a proposal wants to be believed, or not any more. `assert`: it is so. `change`: from then on it is so. `correct`: in that
- * period it was recorded wrongly, and is so; `was` says which object was wrong. `retract`: in that period it is not believed.
+ * A statement of a proposal. `assert`: a fact is valid in the period. `change`: the fact is valid
+ * from then on. `correct`: the period was recorded wrongly, and the given object is valid. `was`
+ * names the wrong object. `retract`: no such fact is valid in the period.
  */
 export type Saying =
   | (Claimed & { readonly verb: 'assert'; readonly valid?: ValidTime; readonly strategy?: PredicateSpec['strategy'] })

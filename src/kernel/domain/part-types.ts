@@ -1,9 +1,10 @@
 import type { IsOpen, Unescaped } from './path-types.ts';
 
 /**
- * The type of a state under a footprint, as `sliceOf` gives it: `Part<{a: {b: X; c: Y}}, '/a/b'>` is `{a: {b: X}}`. `Paths`
- * is a union of pointers, in which `*` is any key and `{param}` some key. Never narrower than what is given; pointers that
- * are no literals give the state with every part optional.
+ * The type of a state under a footprint, as `sliceOf` returns it: `Part<{a: {b: X; c: Y}}, '/a/b'>`
+ * is `{a: {b: X}}`. `Paths` is a union of pointers, in which `*` is any key and `{param}` some key.
+ * The type is never narrower than the value. Pointers that are not literals make every part
+ * optional.
  */
 export type Part<T, Paths extends string> = unknown extends T
   ? T
@@ -21,17 +22,23 @@ export type Part<T, Paths extends string> = unknown extends T
               : Members<T, Paths>
             : undefined;
 
-/** A list keeps the places of what is not seen, as null. */
+/** A list keeps the places of hidden elements, as null. */
 type Listed<Item> = Item extends undefined ? null : Item;
 
 type IsOneOpen<Head extends string> = [Head] extends ['*'] ? true : false;
 
-/** Of a record, or list: which of several heads a key falls under is not known, so what a member shows is one or the other. */
+/**
+ * For a record or list: a key can fall under several heads, so a member shows one part or the
+ * other.
+ */
 type MembersOf<Value, Paths extends string, Head extends string> = Head extends unknown
   ? Part<Value, TailOf<Paths, Head>>
   : never;
 
-/** Of an object: keys that are named, or that a star means, are seen; those that a parameter may mean, perhaps. */
+/**
+ * For an object: keys that are named or matched by a star are visible. Keys that a parameter may
+ * match are optional.
+ */
 type Members<T extends object, Paths extends string> = {
   [Key in keyof T as Key extends SureKey<T, Paths> ? Key : never]: Part<T[Key], TailAt<Paths, Key>>;
 } & {
@@ -45,7 +52,9 @@ type SureKey<T, Paths extends string> = {
   [Key in keyof T]-?: [TailAt<Paths, Key>] extends [never] ? never : Key;
 }[keyof T];
 
-/** What is left of the pointers that surely go through a key. A list that may only grow is no part of what is seen. */
+/**
+ * The rest of the pointers that surely go through a key. A list that can only grow is not visible.
+ */
 type TailAt<Paths extends string, Key> = Paths extends unknown
   ? HeadOf<Paths> extends infer Head extends string
     ? Head extends '*'
@@ -62,7 +71,10 @@ type HeadOf<Path extends string> = Path extends `/${infer Head}/${string}`
     ? Last
     : never;
 
-/** What is left behind a head. Of `/log/-` nothing is left behind `log`: what may only grow is not seen. */
+/**
+ * The rest behind a head. `/log/-` has no rest behind `log`: a list that can only grow is not
+ * visible.
+ */
 type TailOf<Paths extends string, Head extends string> = Paths extends `/${Head}/-`
   ? never
   : Paths extends `/${Head}`

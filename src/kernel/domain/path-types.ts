@@ -1,4 +1,6 @@
-/** The type of the value at a JSON pointer in a state: `At<{a: Record<string, X>}, '/a/*'>` is `X`. */
+/**
+ * The type of the value at a JSON pointer in a state: `At<{a: Record<string, X>}, '/a/*'>` is `X`.
+ */
 export type At<State, Path extends string> = Path extends ''
   ? State
   : Path extends `/${infer Head}/${infer Rest}`
@@ -18,17 +20,18 @@ type Member<T, Key extends string> = T extends readonly (infer Item)[]
       : any;
 
 /**
- * The pointer itself where the state has such a place, and a sentence that no pointer is where it has none, so that the
- * compiler's error says it. What can't be told from the types (`any`, a pointer that is no literal) is let pass.
+ * The pointer itself if the state has such a place. Otherwise a sentence that is not a pointer,
+ * which the compiler's error shows. Pointers that the types cannot check (`any`, a pointer that is
+ * not a literal) are allowed.
  */
 export type Place<State, Path extends string> = true extends Has<State, Path> ? Path : `the state has no place ${Path}`;
 
-/** The same of several pointers, by index or by name. */
+/** The same for several pointers, by index or by name. */
 export type Places<State, Paths> = {
   readonly [Name in keyof Paths]: Paths[Name] extends string ? Place<State, Paths[Name]> : Paths[Name];
 };
 
-/** Every kind of value that a union has there is asked; one that has the place is enough. */
+/** Checks every member of a union. One member with the place is enough. */
 type Has<T, Path extends string> = string extends Path
   ? true
   : Path extends ''
@@ -60,14 +63,17 @@ type HasKey<T extends object, Key extends string, Rest extends string> =
         ? { [Name in keyof T]-?: Has<T[Name], Rest> }[keyof T]
         : false;
 
-/** Whether a segment stands for keys that the types don't name: `*`, `{param}`, or any text. */
+/** Whether a segment stands for keys that the types do not name: `*`, `{param}`, or any string. */
 export type IsOpen<Segment extends string> = string extends Segment
   ? true
   : Segment extends '*' | `{${string}}`
     ? true
     : false;
 
-/** Whether a segment may name an element of a list: its index, or what stands for one. The list's length is no place. */
+/**
+ * Whether a segment can name an element of a list: its index, or a placeholder. The list's length
+ * is not a place.
+ */
 type IsElement<Segment extends string> =
   IsOpen<Segment> extends true
     ? true

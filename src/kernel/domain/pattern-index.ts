@@ -1,15 +1,19 @@
 import { ANY, type Pattern } from './footprint.ts';
 
 interface Node<T> {
-  /** A list as long as there are few, which is faster to go through; a set of many, from which one is taken out at once. */
+  /**
+   * A list for few values, which is faster to iterate. A set for many values, which removes one
+   * value fast.
+   */
   values: T[] | Set<T>;
   keys: Map<string, Node<T>>;
   any: Node<T> | undefined;
 }
 
 /**
- * Finds, for a path, the values whose pattern meets it: the pattern is a prefix of the path, or the path of the
- * pattern. Cost follows the depth of the path and the number of matches, never the number of patterns.
+ * Finds the values whose pattern overlaps a path: the pattern is a prefix of the path, or the path
+ * of the pattern. Cost follows the depth of the path and the number of matches, never the number of
+ * patterns.
  */
 export class PatternIndex<T> {
   readonly #root: Node<T> = node();
@@ -42,7 +46,7 @@ export class PatternIndex<T> {
     } else here.values.add(value);
   }
 
-  /** Removes one value from exactly that pattern; empty branches go. */
+  /** Removes one value from exactly that pattern. Empty branches are removed. */
   remove(pattern: Pattern, value: T): void {
     const trail: { parent: Node<T>; segment: string | typeof ANY }[] = [];
     let here = this.#root;
@@ -62,7 +66,7 @@ export class PatternIndex<T> {
     }
   }
 
-  /** Every value that meets the path is given to `found`, at least once. */
+  /** Calls `found` with every value that overlaps the path, at least once each. */
   match(path: readonly string[], found: (value: T) => void): void {
     walk(this.#root, path, 0, found);
   }
@@ -93,7 +97,7 @@ function walk<T>(here: Node<T>, path: readonly string[], depth: number, found: (
     return;
   }
   for (const value of here.values) found(value);
-  // A fresh key would have to be hashed, only to be looked for where nothing is.
+  // A new key would have to be hashed only to be searched in an empty map.
   const exact = here.keys.size === 0 ? undefined : here.keys.get(path[depth] as string);
   if (exact !== undefined) walk(exact, path, depth + 1, found);
   if (here.any !== undefined) walk(here.any, path, depth + 1, found);

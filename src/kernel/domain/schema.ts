@@ -5,7 +5,7 @@ import type { Change } from './change.ts';
 import { isIndex } from './list-index.ts';
 import { isErasedSchema } from './sensitive.ts';
 
-/** zod's own description of a schema; only the members that are read here. */
+/** zod's own description of a schema, with only the fields that this file reads. */
 interface Def {
   readonly type: string;
   readonly checks?: readonly unknown[];
@@ -39,14 +39,15 @@ const LEAVES = new Set([
   'template_literal',
 ]);
 const WRAPPERS = new Set(['optional', 'nullable', 'readonly', 'nonoptional']);
-/** What arguments may have besides: they are recorded as they are after parsing. */
+/** Types that arguments may use besides: arguments are recorded after parsing. */
 const PARSING = new Set(['default', 'prefault', 'catch', 'pipe', 'transform', 'lazy', 'custom']);
 
 /**
- * The same schema with every object strict, at every depth: an unknown member is an error, not silently dropped.
- * A state's schema must be made of plain JSON parts, because each change is checked against the part it touches.
+ * The same schema with every object strict, at every depth: an unknown field is an error and is not
+ * dropped silently. A state's schema must consist of plain JSON parts, because each change is
+ * checked against the part that it touches.
  *
- * @throws KernelError `invalid_domain`, also for a schema that holds itself
+ * @throws KernelError `invalid_domain`, also for a recursive schema
  */
 export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'args'): S {
   let made = STRICT[kind].get(schema);
@@ -58,10 +59,13 @@ export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'ar
   return made as S;
 }
 
-/** A schema never changes, and zod compiles a new one for its first value: who shares theirs among domains pays for it once. */
+/**
+ * A schema never changes, and zod compiles a new one for its first value. Domains that share
+ * schemas pay for this once.
+ */
 const STRICT = { state: new WeakMap<z.ZodType, z.ZodType>(), args: new WeakMap<z.ZodType, z.ZodType>() };
 
-/** A schema that holds itself has no end to be made strict to, and no declaration that could be hashed. */
+/** A recursive schema can neither be made strict nor be hashed. */
 function refuseRecursion(
   schema: z.ZodType,
   kind: 'state' | 'args',
@@ -115,7 +119,7 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
     const items = (def.items ?? []).map((item, i) => inner(item, String(i)));
     return rebuilt(schema, { items, rest: def.rest == null ? null : inner(def.rest, '*') });
   }
-  // A type's word only; at run time it would freeze what stands in the state.
+  // `readonly` matters to types only. At run time it would freeze a value of the state.
   if (def.type === 'readonly' && !hasChecks(schema)) return strict(def.innerType as z.ZodType, kind, path);
   if (WRAPPERS.has(def.type)) return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
   if (LEAVES.has(def.type)) return schema;
@@ -128,15 +132,19 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   );
 }
 
-/** A schema that answers with another value than it was given would promise what the state does not keep. */
+/**
+ * A schema that returns a different value than its input would promise a value that the state does
+ * not store.
+ */
 function changesValues(def: Def): boolean {
   const checks = (def.checks ?? []) as readonly { _zod?: { def?: { check?: string } } }[];
   return def.coerce === true || checks.some((check) => check._zod?.def?.check === 'overwrite');
 }
 
 /**
- * Whether what a schema accepts surely comes out of it as it went in, so that to parse it again changes nothing. False also
- * where this can't be told: records, whose keys may be numbers or pass unseen, and formats, some of which normalise.
+ * Whether every accepted value leaves the schema unchanged, so that a second parse changes nothing.
+ * Also false if that is unknown: records, whose keys can be numbers or pass unseen, and formats,
+ * some of which normalise.
  */
 export function keepsValues(schema: z.ZodType): boolean {
   let keeps = KEEPS.get(schema);
@@ -151,7 +159,7 @@ const KEEPS = new WeakMap<z.ZodType, boolean>();
 const PARTED = new Set(['object', 'array', 'union', 'tuple', 'optional', 'nullable', 'nonoptional']);
 
 function keeping(def: Def): boolean {
-  // A check of one's own may put another value in the place of the one that it is given.
+  // A custom check can replace the value that it receives.
   const checks = (def.checks ?? []) as readonly { _zod?: { def?: { check?: string } } }[];
   const sort = [...checks.map((check) => check._zod?.def?.check), (def as { readonly check?: string }).check];
   if (changesValues(def) || sort.includes('custom') || sort.includes('string_format')) return false;
@@ -175,9 +183,9 @@ function defOf(schema: z.ZodType): Def {
 }
 
 /**
- * Checks the changes of a state against the parts of the schema that they touch, and nothing else, so that the cost
- * follows the change; a part that has checks of its own (refinements, lengths) or is a union is checked whole.
- * Returns what is wrong with the first that does not fit, or undefined.
+ * Checks the changes of a state against only the parts of the schema that they touch, so the cost
+ * follows the change. A part with checks of its own (refinements, lengths) and a union are checked
+ * whole. Returns the fault of the first change that does not fit, or undefined.
  */
 export function changesFault(schema: z.ZodType, state: unknown, changes: readonly Change[]): string | undefined {
   const root = partOf(schema);
@@ -199,7 +207,7 @@ export function changesFault(schema: z.ZodType, state: unknown, changes: readonl
   return undefined;
 }
 
-/** A container on the way that has to be checked as one; with siblings it is checked once. */
+/** A container on the path that must be checked whole. With siblings it is checked once. */
 class WholePart {
   readonly #schema: z.ZodType;
   readonly #depth: number;
@@ -217,7 +225,9 @@ class WholePart {
   }
 }
 
-/** The part that a path leads to, what has to be checked whole on the way, or why there is none. */
+/**
+ * The part at the end of a path, a container on the path that must be checked whole, or the fault.
+ */
 function containerAt(root: Part, path: readonly string[]): Part | WholePart | string {
   let here = root;
   for (let depth = 0; ; depth++) {
@@ -244,14 +254,14 @@ function memberFault(container: Part, { op, keys, value }: Change): string | und
 
 const NO_PLACE = "the state's schema has no such place";
 
-/** What a schema says of one place, read off once. */
+/** The schema of one place, read once. */
 class Part {
   readonly schema: z.ZodType;
-  /** Without the wrappers that say nothing of what is below. */
+  /** The schema without the wrappers that do not affect the parts below. */
   readonly inner: z.ZodType;
   readonly def: Def;
   readonly isWhole: boolean;
-  /** A first look that saves most from being parsed; what it does not know may fit all the same. */
+  /** A quick test that avoids most parsing. A value that fails it can still fit. */
   readonly isPlainly: ((value: unknown) => boolean) | undefined;
   readonly #named: ReadonlyMap<string, Part> | undefined;
   #every: Part | undefined;
@@ -290,7 +300,7 @@ function partOf(schema: z.ZodType): Part {
 
 const PARTS = new WeakMap<z.ZodType, Part>();
 
-/** Of the plain types that most values have, their test: it is a tenth of a parse. */
+/** The test of the plain types that most values have. It costs a tenth of a parse. */
 function plainTest(schema: z.ZodType): Part['isPlainly'] {
   const { type, format, checks = [] } = defOf(schema);
   if (format !== undefined) return undefined;
@@ -311,7 +321,10 @@ function isBoolean(value: unknown): boolean {
   return typeof value === 'boolean';
 }
 
-/** Looked up only here: in a large state each step of the way costs more than all that is done with the schema. */
+/**
+ * The lookup happens only here: in a large state each step of the path costs more than the schema
+ * check.
+ */
 function faultAt(schema: z.ZodType, state: unknown, keys: readonly string[]): string | undefined {
   let value = state;
   for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key];
@@ -319,8 +332,8 @@ function faultAt(schema: z.ZodType, state: unknown, keys: readonly string[]): st
 }
 
 /**
- * Whether a schema can have something at a path of keys, `undefined` standing for any key. Below a union, or what takes
- * anything, everything is possible; of a list its elements are, by their index, and nothing else.
+ * Whether a schema can have a value at a path of keys, with `undefined` for any key. Below a union
+ * or an open schema, every path is possible. A list has only its elements, by index.
  */
 export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[]): boolean {
   let here = unwrap(schema);
@@ -336,7 +349,10 @@ export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[
   return true;
 }
 
-/** The members that a container can have: by name, or every one alike. Undefined where there may be anything, or nothing. */
+/**
+ * The members that a container can have: by name, or all alike. Undefined if anything is possible,
+ * or nothing.
+ */
 export function partsOf(
   schema: z.ZodType,
 ): { readonly members: ReadonlyMap<string, z.ZodType>; readonly every: z.ZodType | undefined } | undefined {
@@ -346,7 +362,10 @@ export function partsOf(
   return def.type === 'array' ? { members: new Map(), every: def.element } : undefined;
 }
 
-/** Whole-state check, for initial states and a counselor's own. Returns what is wrong, or undefined. */
+/**
+ * Whole-state check, for initial states and a counselor's replacement. Returns the fault, or
+ * undefined.
+ */
 export function stateFault(schema: z.ZodType, state: unknown): string | undefined {
   return fault(schema, state, []);
 }
@@ -355,12 +374,15 @@ function isWhole(def: Def): boolean {
   return (def.checks?.length ?? 0) > 0 || !['object', 'record', 'array'].includes(def.type);
 }
 
-/** Members of an object, and those of a record whose keys are listed, must be there unless their schema says otherwise. */
+/**
+ * Members of an object, and of a record with listed keys, are required unless their schema says
+ * otherwise.
+ */
 function isRequired(def: Def, key: string, member: z.ZodType): boolean {
   return def.type === 'object' ? mustBeThere(member) : isListed(def, key) && !member.safeParse(undefined).success;
 }
 
-/** Asked of an object, because whether a member may be absent is not whether it may be undefined. */
+/** Checked on an object, because a member that can be undefined is not always optional. */
 function mustBeThere(member: z.ZodType): boolean {
   let required = REQUIRED.get(member);
   if (required === undefined) {
@@ -377,7 +399,7 @@ function isListed(def: Def, key: string): boolean {
   return listed?.has(key) === true || (isNumeric(key) && listed?.has(Number(key)) === true);
 }
 
-/** A record's key may be a number for its schema, as zod has it. */
+/** zod accepts a number schema for a record's key. */
 function keyFault(schema: z.ZodType, key: string): string | undefined {
   if (takesAnyText(schema)) return undefined;
   const named = schema.safeParse(key);
@@ -385,7 +407,7 @@ function keyFault(schema: z.ZodType, key: string): string | undefined {
   return issueText(named.error);
 }
 
-/** Most keys are such texts; a format such as a date's is a check of its own. */
+/** Most keys are such strings. A format such as a date has its own check. */
 function takesAnyText(schema: z.ZodType): boolean {
   const { type, format } = defOf(schema);
   return type === 'string' && format === undefined && !hasChecks(schema);
@@ -416,7 +438,8 @@ function fault(schema: z.ZodType, value: unknown, keys: readonly string[]): stri
     const parsed = schema.safeParse(value);
     return parsed.success ? undefined : issueText(parsed.error, keys);
   } catch (error) {
-    // A check may stumble over what it is not made for, such as an object with a member `length` where a text belongs.
+    // A check can fail on a value of another type, such as an object with a field `length` in place
+    // of a string.
     return `${toPointer(keys)}: it can't be checked, ${messageOf(error)}`;
   }
 }

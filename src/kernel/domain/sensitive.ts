@@ -3,17 +3,18 @@ import { madeHere, refuseOtherCopy } from '#base';
 import { KernelError } from '../errors.ts';
 import { ANY, compileScope, type Pattern, type PatternSegment, type Scope } from './footprint.ts';
 
-/** What a state has in the place of a value that was erased: the hash of the text that it stood in. */
+/** The value that replaces an erased value in a state: the hash of its recorded text. */
 const erased = madeHere(z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) }));
 
 export type Erased = z.infer<typeof erased>;
 
 /**
- * A value that may have to be erased: a name, a diagnosis, free text. The ledger has it by salted hash only, so that
- * `Trajectory.erase` can take it away for good and every other hash stays as it is; the state then has `{"$erased": hash}` in
- * its place, and so it is part of the type. It is written down as a whole when a part of it changes: mark small values.
+ * Marks a value that may have to be erased: a name, a diagnosis, free text. The ledger stores only
+ * its salted hash, so `Trajectory.erase` can remove it permanently and every other hash stays the
+ * same. The state then has `{"$erased": hash}` in its place, so that form is part of the type. A
+ * change of any part records the whole value again: mark small values.
  *
- * Arguments with a sensitive part are kept as a whole by salted hash.
+ * Arguments with a sensitive part are stored as a whole by salted hash.
  */
 export function sensitive<Schema extends z.ZodType>(schema: Schema): z.ZodUnion<readonly [Schema, typeof erased]> {
   return z.union([schema, erased]);
@@ -23,31 +24,35 @@ export function isErased(value: unknown): value is Erased {
   return typeof value === 'object' && value !== null && erased.safeParse(value).success;
 }
 
-/** By what it is made of, so that a description or a check that is added to it takes nothing away. */
+/** Compares the options of the union, so an added description or check keeps the mark. */
 export function isSensitive(schema: z.ZodType): boolean {
   const { type, options } = schema._zod.def as { readonly type: string; readonly options?: readonly z.ZodType[] };
   return type === 'union' && options?.some(isErasedSchema) === true;
 }
 
 /**
- * The mark itself, which is left as it is when schemas are made strict.
+ * Whether a schema is the mark itself, which `strictSchema` leaves unchanged.
  *
- * @throws CopyError `other_copy` for that of another copy, which would leave a value unmarked
+ * @throws CopyError `other_copy` for the mark of another copy, which would leave a value unmarked
  */
 export function isErasedSchema(schema: z.ZodType): boolean {
   refuseOtherCopy(schema, 'What `sensitive` has marked');
   return schema === erased;
 }
 
-/** The sensitive places of a state; undefined where there is none, which most domains can be asked at no cost. */
+/**
+ * The sensitive places of a state. Returns undefined if the state has none, so most domains pay
+ * nothing.
+ */
 export function sensitiveScope(patterns: readonly Pattern[]): Scope | undefined {
   return patterns.length === 0 ? undefined : compileScope(patterns);
 }
 
 /**
- * Where a schema of a state has sensitive values.
+ * The places of sensitive values in a schema of a state.
  *
- * @throws KernelError `invalid_domain` for one that stands where it can't be told whether a value is it
+ * @throws KernelError `invalid_domain` for a place at which a value cannot be recognised as
+ * sensitive
  */
 export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment[] = []): Pattern[] {
   if (isSensitive(schema)) {
@@ -86,7 +91,7 @@ export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment
   ];
 }
 
-/** Whether a schema of arguments has a sensitive part anywhere. */
+/** Whether a schema of arguments has a sensitive part at any depth. */
 export function hasSensitivePart(schema: z.ZodType): boolean {
   if (isSensitive(schema)) return true;
   return Object.values(schema._zod.def as object).some((part) =>
@@ -96,7 +101,7 @@ export function hasSensitivePart(schema: z.ZodType): boolean {
   );
 }
 
-/** Whether something erased is in a value: only an erasure puts it there, no agent. */
+/** Whether a value contains an erased value. Only an erasure writes one, never an agent. */
 export function hasErased(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return isErased(value) || Object.values(value).some(hasErased);

@@ -79,13 +79,16 @@ const RULES = z.array(
   ]),
 );
 
-/** What is wrong with the form of a domain module, before anything is made of it; undefined when nothing is. */
+/**
+ * The fault in the form of a domain module, checked before the module is used. Undefined if it is
+ * valid.
+ */
 export function specFault(spec: unknown): string | undefined {
   const parsed = SPEC.safeParse(spec);
   return parsed.success ? undefined : issueText(parsed.error);
 }
 
-/** The same of its invariants, which `invariant`, `each`, `unique`, `sum` and `count` make. */
+/** The same for its invariants, which `invariant`, `each`, `unique`, `sum` and `count` create. */
 export function rulesFault(rules: unknown): string | undefined {
   const parsed = RULES.safeParse(rules);
   if (parsed.success) return undefined;

@@ -3,16 +3,19 @@ import type { Keys } from './keys.ts';
 
 /** An index as a rule declares it. */
 export interface TallyPlan {
-  /** What a check finds it under. */
+  /** The name under which a check reads the index. */
   readonly name: string;
-  /** The very same for rules over one collection. */
+  /** The path of the collection. Rules over one collection share the same object. */
   readonly path: Pattern;
-  /** What tells groups apart, nothing that changes with the state; undefined: the member is in none. */
+  /**
+   * The value that tells groups apart, which must not change with the state. A member with
+   * `undefined` is in no group.
+   */
   readonly by: (member: unknown, keys: Keys) => unknown;
-  /** The name of a group; undefined for what is none. */
+  /** The name of a group. Undefined for a value that is not a group. */
   readonly group: (by: unknown) => string | undefined;
-  /** What it adds to the sum of its group; undefined: there are no sums. */
+  /** The number that a member adds to its group's sum. Undefined: there are no sums. */
   readonly amount: ((member: unknown, keys: Keys) => number) | undefined;
-  /** Whether it has to be known who is in a group. */
+  /** Whether the members of a group must be known. */
   readonly named: boolean;
 }

@@ -5,7 +5,7 @@ import type { Role, RoleParams } from './role.ts';
 
 type WordsOf<D> = D extends Domain<any, any, infer Words> ? Words : never;
 
-/** Whether so little is known of a domain that everything must be allowed. */
+/** Whether the domain's types are unknown, so that everything must be allowed. */
 export type IsUntyped<D> = IsAny<D> extends true ? true : IsAny<WordsOf<D>['roles']>;
 
 /** The actions of a domain, by name. */
@@ -16,7 +16,10 @@ export type RoleName<D extends Domain> = IsUntyped<D> extends true ? string : ke
 
 /** The arguments of an action as they are proposed. */
 export type ArgsOf<D extends Domain, Name extends ActionName<D>> = WordsOf<D>['inputs'][Name];
-/** Who proposes an action: a role that performs its process, with its parameters; the name alone where it has none. */
+/**
+ * The role that proposes an action: a role of its process with its parameters, or the name alone if
+ * it has none.
+ */
 export type RoleFor<D extends Domain, Name extends ActionName<D>> = RoleRefs<
   WordsOf<D>['roles'],
   Performing<WordsOf<D>['roles'], WordsOf<D>['performs'][Name]>
@@ -30,7 +33,7 @@ type RoleRefs<Roles, Name> = Name extends keyof Roles & string
     : never
   : never;
 
-/** The parameters of a role where it is named: needed where it has some. */
+/** The parameters of a named role, required if the role has some. */
 export type RoleArguments<D extends Domain, Name> =
   IsUntyped<D> extends true
     ? [params?: RoleParams]
@@ -40,7 +43,10 @@ export type RoleArguments<D extends Domain, Name> =
         : [params: ParamsOf<WordsOf<D>['roles'][Name]>]
       : never;
 
-/** What a role sees of the state (Definition A.7): a copy, in which to write changes nothing, so that is an error. */
+/**
+ * The part of the state that a role sees (Agentic Redux, Definition A.7). It is a copy, so writing
+ * to it is a type error.
+ */
 export type SliceOf<D extends Domain, Name> =
   IsUntyped<D> extends true
     ? unknown
@@ -50,7 +56,7 @@ export type SliceOf<D extends Domain, Name> =
         : never
       : never;
 
-/** Where it is not known which processes, neither is what they touch. */
+/** If the processes are unknown, so is the footprint. */
 type FootprintOf<Words extends DomainWords, Name extends string> = string extends Name
   ? string
   : Name extends keyof Words['processes']

@@ -3,8 +3,8 @@ import { EVERYTHING, type Scope, scopeAt } from './footprint.ts';
 import { partsOf } from './schema.ts';
 
 /**
- * The same scope, told by the schema where it has no more to hide: an object all of whose members are in the footprint is
- * in it as a whole. The very scope where there is no such place.
+ * The scope widened by the schema: an object whose members all lie in the footprint is in it as a
+ * whole. Returns the same scope object if there is no such place.
  */
 export function saturate(scope: Scope, schema: z.ZodType): Scope {
   if (scope.all) return scope;
