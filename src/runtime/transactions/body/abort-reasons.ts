@@ -3,7 +3,7 @@ import { EffectError } from '#effects';
 import { isCauseCode } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 
-/** Why it has not begun: who has told it to stop knows why. */
+/** The error for a transaction that has not started. The reason of the stop signal is its cause. */
 export function notBegun(reason: unknown): Error {
   const cause = thrownOf(reason);
   return isTimeout(cause) ? stopped(cause) : (cause as Error);
@@ -23,12 +23,15 @@ function isTimeout(cause: unknown): cause is DOMException {
   return cause instanceof DOMException && cause.name === 'TimeoutError';
 }
 
-/** Why an attempt came to nothing, as a code: whatever a body throws, no text of it is kept. */
+/** The abort reason of an attempt, as a code. No text of a body's error is stored. */
 export function causeOf(error: unknown): string {
   return isAssizeError(error) && isCauseCode(error.code) ? error.code : 'body_failed';
 }
 
-/** What was thrown where it may be committed, or is somebody else's by now: to undo it could be to undo what stands. */
+/**
+ * Whether the error leaves the outcome to the log: the attempt may be committed, or adopted by
+ * another process. Compensation could then revert committed effects.
+ */
 export function isForTheLogToSay(error: unknown): boolean {
   return (
     (error instanceof RuntimeError && error.code === 'commit_unknown') ||
@@ -36,7 +39,9 @@ export function isForTheLogToSay(error: unknown): boolean {
   );
 }
 
-/** What is held was made under that name before: it has to be seen what became of it. */
+/**
+ * Whether an earlier attempt of the name has made buffered calls, so that its outcome must be read.
+ */
 export function isCollision(error: unknown): boolean {
   return error instanceof EffectError && error.code === 'key_collision';
 }

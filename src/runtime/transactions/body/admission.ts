@@ -10,8 +10,10 @@ import type { Branch } from './branch.ts';
 import type { Judgement } from './claims.ts';
 
 /**
- * What a call touches, when it may begin. From then on that is not given up, with no turn in between, or not free before it is read.
- * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`, `too_much`
+ * Checks a call and returns its claims, when the call may start. Until the call ends, the claims
+ * cannot be released: there is no wait in between.
+ * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`,
+ * `too_much`
  */
 export function allowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
   const { attempt } = branch;
@@ -24,7 +26,10 @@ export function allowed(branch: Branch, tool: Tool, input: Json, claims: readonl
   return claims;
 }
 
-/** The same, where that is to be asked or waited for. @throws as `allowed`; EffectError `bad_resolver` */
+/**
+ * Same as `allowed`, for a call that must wait or resolve names. @throws the errors of `allowed`;
+ * EffectError `bad_resolver`
+ */
 export async function judged(
   branch: Branch,
   tool: Tool,
@@ -41,7 +46,10 @@ export async function judged(
   }
 }
 
-/** The same when its turn has come, by what was called before it. @throws EffectError `no_counselor`, `second_pivot`, `not_authorised` */
+/**
+ * Repeats the check when the turn of the call has come, with the effects of earlier calls. @throws
+ * EffectError `no_counselor`, `second_pivot`, `not_authorised`
+ */
 export function checkStillAllowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
   try {
     checkPivot(branch, tool);
@@ -52,18 +60,18 @@ export function checkStillAllowed(branch: Branch, tool: Tool, input: Json, claim
   }
 }
 
-/** It was let begin, and nothing rests on it any more. */
+/** Releases an admitted call that nothing depends on any more. */
 export function letGo(branch: Branch, tool: Tool, claims: readonly Claim[]): void {
   if (keeps(branch, tool)) branch.attempt.claims.untouch(claims);
   else branch.attempt.claims.readIsOver(claims);
 }
 
-/** Whether what it touches may not be given up after it either: what is read without waiting is read again at the gate. */
+/** Whether the claims are kept after the call too. An optimistic read is validated at the gate. */
 function keeps({ attempt }: Branch, { class: kind }: Tool): boolean {
   return kind !== undefined || attempt.asking.isOptimistic;
 }
 
-/** Branches may have one each, as one of them is gone on with. */
+/** Each branch may have one pivot, because one branch is chosen. */
 function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: Tool): void {
   if (kind === undefined || !isPivot(kind)) return;
   const { counselors } = branch.attempt.asking;
@@ -72,7 +80,10 @@ function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: To
   if (first !== undefined) throw secondPivot(name, first);
 }
 
-/** Why a branch can't be gone on with. While it was at work, this may have called what can be neither undone nor held. */
+/**
+ * The reason why a branch cannot be adopted. While the branch ran, its parent may have called a
+ * pivot.
+ */
 export function whyNotAdopted({ firstPivot: first }: Branch, { pivot }: Branch): EffectError | undefined {
   return pivot === undefined || first === undefined ? undefined : secondPivot(pivot.name, first);
 }
@@ -84,9 +95,10 @@ function authorise({ attempt }: Branch, tool: Tool, input: Json, claims: readonl
 }
 
 /**
- * What can be undone at a cost is called where the budget has both, what the transaction costs so far and what undoing it all
- * would, beside all else that is at work (decisions §5.7). From here to the intent nothing awaits. Answers with what keeps its
- * writ in the ledger: undoing may be booked under it where nothing else is.
+ * Admits a call with a compensation cost only if the budget covers the transaction's cost so far
+ * and the compensation of all its effects. The effects of other active transactions count too
+ * (docs/decisions/016-effect-outcomes.md). Nothing awaits from here to the intent. Returns the
+ * blobs of the writ, because the compensation may be booked under it without any other entry.
  *
  * @throws EffectError `not_authorised`
  */
@@ -101,7 +113,7 @@ export function checkAffords(
   if (effect.class.reversibility !== 'with_cost') return [];
   const { asking } = branch.attempt;
   const authority = asking.authority();
-  // What was read anew meanwhile may not know its writ any more, or know that it was revoked.
+  // A reload in the meantime may no longer contain the writ, or may contain its revocation.
   const refusal = refusalOf(authority, useOf(tool, input, claims), false);
   if (refusal !== undefined) throw notAuthorised(tool, refusal);
   const afforded = authority.affords(sum(sum(branch.costSoFar, cost), undoCost));

@@ -9,44 +9,51 @@ import { Holdings } from '../log/staged-writes.ts';
 import { Claims } from './claims.ts';
 import { CallKeys } from './idempotency-keys.ts';
 
-/** What is asked about every call. */
+/** The settings that every call consults. */
 export interface Asking {
   readonly trajectoryId: string;
-  /** The first entry of that. */
+  /** The first entry of the trajectory. */
   readonly root: Hash;
-  /** The caller's name of the transaction, or one that was made up. */
+  /** The caller's name of the transaction, or a generated one. */
   readonly name: string;
-  /** Whether calls may have been made under that name before: it is the caller's own. */
+  /** Whether earlier attempts may have used the name, because the caller chose it. */
   readonly isAgain: boolean;
-  /** Whether what is held may have been: mostly not, and the commit would say so. */
+  /**
+   * Whether earlier attempts may have submitted buffered calls. Mostly they have not, and the
+   * commit would report it.
+   */
   readonly isCareful: boolean;
-  /** Whether reads do not wait for older writers, and are read again at the gate. */
+  /** Whether reads do not wait for older writers and are validated at the gate. */
   readonly isOptimistic: boolean;
-  /** All that was claimed on the way, for whoever begins anew. */
+  /** All scopes claimed so far, for a restart. */
   readonly claimed: Claim[];
   readonly authority: () => Authority;
-  /** What keeps its writ in the ledger, as far as no entry has brought that yet. */
+  /** The blobs of the writ that no ledger entry has stored yet. */
   readonly unstored: () => readonly BlobRow[];
-  /** The kinds of counselors that the domain has. */
+  /** The kinds of counselors that the domain declares. */
   readonly counselors: readonly string[];
   readonly signal: AbortSignal;
-  /** Whose signal that is: it is told what is heard of the body. */
+  /** The limit that owns the signal. It is notified of each activity of the body. */
   readonly limit: TimeLimit;
 }
 
 /**
- * Calls of one transaction that change something, its branches and what did nothing among them. One entry of the ledger lists those that
- * were undone, and has to have room for that: without it the transaction would never end.
+ * Maximum number of effect calls of one transaction, including branches and calls that did nothing.
+ * One ledger entry lists the compensated calls and must have room for all. Without the limit, a
+ * transaction might never end.
  */
 export const CALLS_MAX = 2_048;
 
-/** Of what acts at once: who is before it, undefined for nobody, and how it tells those after it that it is over. */
+/**
+ * The turn of a call that executes immediately: the call before it (undefined if none), and the
+ * callback for its end.
+ */
 interface Turn {
   readonly before: Promise<void> | undefined;
   readonly over: () => void;
 }
 
-/** One attempt at a transaction, with an epoch of its own: what all branches of it have in common. */
+/** One attempt of a transaction, with its own epoch: the state that all its branches share. */
 export class Attempt {
   readonly held: Held;
   readonly asking: Asking;
@@ -58,7 +65,7 @@ export class Attempt {
   #last: Promise<void> | undefined;
   #calls = 0;
 
-  /** Without a run it gets that, and its epoch, by `attach`. */
+  /** Without a run, the attempt receives its run and epoch by `attach`. */
   constructor(held: Held, run: Run | undefined, work: Work, asking: Asking) {
     this.held = held;
     this.#run = run;
@@ -67,7 +74,7 @@ export class Attempt {
     this.keys = new CallKeys(held.ports.store, asking);
   }
 
-  /** Its epoch was taken, and its claims are registered. */
+  /** Called when the epoch is assigned and the claims are registered. */
   attach(run: Run, work: Work): void {
     this.#run = run;
     this.claims.attach(run, work);
@@ -77,12 +84,12 @@ export class Attempt {
     return this.#run;
   }
 
-  /** Of one that gets it at its gate, 0 until then. */
+  /** The epoch of the attempt. A late transaction receives it at its gate; it is 0 until then. */
   get epoch(): number {
     return this.#run?.epoch ?? 0;
   }
 
-  /** One more call that changes something. @throws EffectError `too_much` */
+  /** Counts one more effect call. @throws EffectError `too_much` */
   count({ name }: Tool): void {
     if (this.#calls >= CALLS_MAX)
       throw new EffectError(
@@ -97,7 +104,7 @@ export class Attempt {
     return this.held.names.checkStill(tool, input, claims, this.asking.signal);
   }
 
-  /** How long that may take is its own limit (`Patience`), and not the silence of the body. */
+  /** An executing tool has its own limit (`Patience`) and does not count as an idle body. */
   async whileActing<T>(act: () => Promise<T>): Promise<T> {
     const { limit } = this.asking;
     limit.waits();
@@ -109,7 +116,7 @@ export class Attempt {
   }
 
   /**
-   * What this branch holds, where it was let go for what it has done at once, or undone.
+   * Repeats the branch's staged writes that yielded to an effect or its compensation.
    *
    * @experimental Staged SQL may change in any release.
    * @throws EffectError `stale`
@@ -119,7 +126,10 @@ export class Attempt {
     return this.whileActing(() => this.holdings.again((at) => branch.heldAt(at), { signal, epoch: this.epoch }));
   }
 
-  /** What acts at once acts one after the other, and each plan sees those before: the last of these; undefined with none under way. */
+  /**
+   * The last call in the queue of calls that execute immediately, which run in order; each plan
+   * sees the earlier ones. Undefined if the queue is empty.
+   */
   get last(): Promise<void> | undefined {
     return this.#last;
   }
@@ -135,7 +145,10 @@ export class Attempt {
     return { before, over };
   }
 
-  /** `turn`: taken before it begins, as it asks code of the host at once, which may call here again. */
+  /**
+   * `turn`: taken before the step starts, because the step calls host code that can call the
+   * transaction again.
+   */
   inTurn<T>(step: () => Promise<T>, { before, over } = this.turn()): Promise<T> {
     const done = before === undefined ? step() : before.then(step);
     done.then(over, over);

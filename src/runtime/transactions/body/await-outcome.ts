@@ -7,32 +7,35 @@ import { RuntimeError } from '../../errors.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../../writer/await-options.ts';
 import { readSalted } from '../settle/quarantine.ts';
 
-/** What became of an effect that a commit has named. */
+/** The outcome of an effect that a commit names. */
 export interface EffectAnswer {
-  /** As the commit names it. */
+  /** The effect's id in the commit. */
   readonly id: Hash;
   readonly tool: string;
-  /** `applied`, `undone`, `accepted`: for good. `in_doubt` and `unresolved` wait for a person. */
+  /**
+   * `applied`, `undone` and `accepted` are final. `in_doubt` and `unresolved` need a human
+   * decision.
+   */
   readonly phase: EffectPhase;
   /**
-   * What the tool answered; `{"$erased": hash}` where that was erased. Undefined where it answered nothing, and where only a person
-   * says that it was applied.
+   * The tool's answer, or `{"$erased": hash}` if the answer was erased. Undefined if the tool gave
+   * no answer, or if only an operator stated that the effect was applied.
    */
   readonly answer?: Json;
-  /** It has answered more than is kept. */
+  /** Set if the answer was too long to store. */
   readonly isTooLong?: true;
 }
 
-/** What is asked for answers. */
+/** The ports to read answers from. */
 export interface AnswersPorts {
   readonly store: LedgerStore & EffectStore;
   readonly clock: Clock;
   readonly pause: Pause;
-  /** When the log has all that this process knows of what has ended. */
+  /** Resolves when the log has everything that this process knows about ended transactions. */
   readonly told: () => Promise<void>;
 }
 
-/** Waits until nothing that a commit has named goes on without a person, in whichever process. */
+/** Waits until no effect of a commit can advance without a human decision, in any process. */
 export async function awaitedAnswers(
   commitId: Hash,
   options: AwaitOptions,

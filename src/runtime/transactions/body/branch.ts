@@ -9,57 +9,57 @@ import { type Costs, FREE } from '../log/undo-budget.ts';
 import type { Attempt } from './attempt.ts';
 import { Guesses } from './optimistic-reads.ts';
 
-/** What a transaction commits with: an action of the domain. */
+/** The action of the domain that a transaction commits with. */
 export interface TransactionIntent {
   readonly action: string;
   readonly role: string | { readonly name: string; readonly params: { readonly [param: string]: string } };
   readonly args: unknown;
 }
 
-/** A call, and what it touches. */
+/** A call and its claims. */
 interface Touching {
   readonly tool: Tool;
   readonly input: Json;
   readonly claims: readonly Claim[];
 }
 
-/** A call that acted at once, and the key under which it would be made again. */
+/** A call that executed immediately, and the key under which it would be repeated. */
 interface Acted extends Touching {
   readonly n: number;
-  /** Undefined where it was too long, which the body was told. */
+  /** The answer. Undefined if it was too long, which was reported to the body. */
   readonly answer: Json | undefined;
   readonly costs: Costs;
   readonly next: string;
 }
 
 /**
- * What a transaction has gathered so far for its commit, or a branch of it: what was called here, and what came of that. What it is a
- * branch of takes that over (`adopt`), or is without it.
+ * The calls and results that a transaction or one of its branches has gathered for the commit. The
+ * parent adopts them (`adopt`) or discards them.
  */
 export class Branch {
   readonly attempt: Attempt;
-  /** Where it is among the branches of all above it, '' for what is none: its calls are named so. */
+  /** The location among nested branches, '' outside branches. Call names are derived from it. */
   readonly place: string;
   readonly planned: Prepared[] = [];
-  /** What is planned, with what it touches. */
+  /** The planned calls with their claims. */
   readonly touching: Touching[] = [];
   readonly uses: ToolUse[] = [];
   readonly observations: ObservationInput[] = [];
-  /** What acted at once. */
+  /** The calls that executed immediately. */
   readonly acted: Acted[] = [];
-  /** Places of all that was to act at once, also of what nobody can tell of. */
+  /** Indexes of all calls that started to execute immediately, including those in doubt. */
   readonly begun: number[] = [];
   readonly guesses: Guesses;
   cost: Cost = {};
   intent: ReadIntent | undefined;
-  /** What was called that can be neither undone nor held. */
+  /** The tool of the pivot that was called. */
   pivot: Tool | undefined;
   readonly #parent: Branch | undefined;
-  /** Its own branches that nobody has decided on yet. */
+  /** Its own branches that are neither adopted nor discarded yet. */
   readonly #tried = new Set<Branch>();
   readonly #plans: Planned[number][] = [];
   readonly #heldCalls: { readonly at: object; readonly call: HeldCall }[] = [];
-  /** How much of `#plans` and `#heldCalls` was there before it began. */
+  /** Number of items in `#plans` and `#heldCalls` that were inherited from the parent. */
   readonly #inherited: { readonly plans: number; readonly held: number };
   #calls = 0;
   #isOver = false;
@@ -69,29 +69,29 @@ export class Branch {
     this.place = place;
     this.#parent = parent;
     if (parent !== undefined) parent.#tried.add(this);
-    // A branch sees what was planned before it began.
+    // A branch sees the calls that were planned before its start.
     if (parent !== undefined) this.#plans.push(...parent.#plans);
     if (parent !== undefined) this.#heldCalls.push(...parent.#heldCalls);
     this.#inherited = { plans: this.#plans.length, held: this.#heldCalls.length };
     this.guesses = new Guesses(attempt, parent?.guesses);
   }
 
-  /** Its number among the calls here: each tool, and all branches that are tried at once. */
+  /** The next ordinal: each call takes one, and each group of parallel branches takes one. */
   nextCall(): number {
     return this.#calls++;
   }
 
-  /** Of a call among those of the whole transaction. */
+  /** The location of a call in the whole transaction. */
   placeOf(ordinal: number): number | string {
     return this.place === '' ? ordinal : `${this.place}${ordinal}`;
   }
 
-  /** As the log has it; undefined for what is no branch. */
+  /** The branch as the log records it. Undefined outside branches. */
   get id(): string | undefined {
     return this.place === '' ? undefined : this.place.slice(0, -1);
   }
 
-  /** Nothing is called here any more. */
+  /** Ends the branch: later calls are refused. */
   end(): void {
     this.#isOver = true;
   }
@@ -115,35 +115,41 @@ export class Branch {
     if (cost !== FREE) this.cost = sum(this.cost, cost);
   }
 
-  /** With what it is a branch of. */
+  /** The cost so far, including its parents. */
   get costSoFar(): Cost {
     return this.#parent === undefined ? this.cost : sum(this.#parent.costSoFar, this.cost);
   }
 
-  /** What is to be called at the commit. */
+  /** Adds a call that runs at the commit. */
   plan(prepared: Prepared, touching: Touching): void {
     this.planned.push(prepared);
     this.touching.push(touching);
     this.#plans.push({ tool: touching.tool.name, input: touching.input });
   }
 
-  /** What is planned by now, as a tool is told of it, with what it is a branch of: frozen, as no tool may change what is called. */
+  /**
+   * The planned calls so far, including its parents', as tools see them. Frozen, so that no tool
+   * can change the calls.
+   */
   get plans(): Planned {
     for (const [i, plan] of this.#plans.entries()) if (!Object.isFrozen(plan)) this.#plans[i] = shown(plan);
     return [...this.#plans];
   }
 
-  /** Of this, and of what it is a branch of. */
+  /** The first pivot of this branch and its parents. */
   get firstPivot(): Tool | undefined {
     return this.pivot ?? (this.#parent === undefined ? undefined : this.#parent.firstPivot);
   }
 
-  /** What was done at a place: frozen, as it is told of there with each call that follows, and may have to be done again. */
+  /**
+   * Records a staged write at a sink. Frozen, because later calls receive it and it may have to be
+   * repeated.
+   */
   holds(at: object, { input, told, ...call }: HeldCall): void {
     this.#heldCalls.push({ at, call: Object.freeze({ ...call, input: frozen(input), told: frozen(told) }) });
   }
 
-  /** What was done at a place by now, in the order of the calls, with what it is a branch of. */
+  /** The staged writes at a sink so far, in call order, including its parents'. */
   heldAt(at: object): readonly HeldCall[] {
     return this.#heldCalls.filter((each) => each.at === at).map(({ call }) => call);
   }
@@ -153,18 +159,24 @@ export class Branch {
     this.observations.push({ name: toolObservation(name, this.place, ordinal), value, ...sensitive });
   }
 
-  /** The same of this and of its branches that are not over: nobody may have waited for them. */
+  /**
+   * The started calls of this branch and of its undecided branches, which the body may not have
+   * awaited.
+   */
   get allBegun(): readonly number[] {
     return [...this.begun, ...[...this.#tried].flatMap((branch) => branch.allBegun)];
   }
 
-  /** It is not tried any more: what it did was undone, or is its parent's from now on. */
+  /**
+   * Called when the branch is decided: its effects were compensated, or belong to its parent from
+   * now on.
+   */
   decided(): void {
     if (this.#parent !== undefined) this.#parent.#tried.delete(this);
     this.guesses.decided();
   }
 
-  /** What a branch of this has gathered is its own from now on. */
+  /** Adopts the calls and results of a chosen branch. */
   adopt(branch: Branch): void {
     this.planned.push(...branch.planned);
     this.touching.push(...branch.touching);

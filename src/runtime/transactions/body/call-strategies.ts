@@ -21,8 +21,9 @@ import type { Branch } from './branch.ts';
 import type { BranchAct, Look } from './claims.ts';
 
 /**
- * How a call is made when it may be: in which branch, of which tool, with what, touching what, and as which call of the body. A tool gets
- * copies of its own, and so does the body: what they make of them changes nothing of what is recorded, called, or undone.
+ * The strategy that makes an admitted call of a tool: in a branch, with an input and claims, as the
+ * call with that ordinal. The tool and the body receive their own copies. Changes to these copies
+ * affect neither records, calls nor compensation.
  */
 export type Way = (
   branch: Branch,
@@ -64,7 +65,10 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   }
 }
 
-/** Reads with what this transaction, or this branch of it, holds there; where it holds nothing, as others do. */
+/**
+ * Reads through the writes that this transaction or branch has staged. Without staged writes, reads
+ * as other transactions do.
+ */
 async function readHeld(
   branch: Branch,
   tool: Tool,
@@ -109,7 +113,7 @@ async function plan(
     const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const costs = costsOf(tool, input);
     const prepared = prepare(attempt, tool, input, claims, key, costs, { branch });
-    // What its plan looks at is a read like any other: what is older comes first.
+    // The looks of its plan are reads like any other: older transactions precede them.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
     const plans: Planned = planOf === undefined ? [] : branch.plans;
@@ -117,7 +121,8 @@ async function plan(
     if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
     if (planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
     branch.charge(costs.cost);
-    // What never answers holds nobody up: whoever comes next in turn, or waits for the end of it all.
+    // A plan that never answers must not block the next call in order or the end of the
+    // transaction.
     const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
     const planned = isGuess ? branch.guesses.read(tool, reads, planning, look) : inTime(signal, planning);
     const answer = isPromise(planned) ? await planned : planned;
@@ -133,14 +138,18 @@ async function plan(
   }
 }
 
-/** Does it where nobody else sees it until the commit. Who is older has acted there before: it is told what will be so then. */
+/**
+ * Stages the write, invisible to others until the commit. Older transactions have already acted
+ * there, so the answer is the one that will hold at commit.
+ */
 async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
   const { attempt } = branch;
   const { signal, isCareful } = attempt.asking;
   const together = tool.spec.together!;
   try {
     await enterAtOnce(branch, tool, input, claims);
-    // Here too somebody sees what was done at once. Nothing acts at once meanwhile, as this has its turn.
+    // Staged writes also see effects that executed immediately. No such effect runs concurrently,
+    // because this call holds the turn.
     attempt.claims.checkApart(tool, claims, branch.place);
     const costs = costsOf(tool, input);
     branch.charge(costs.cost);
@@ -160,7 +169,7 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   }
 }
 
-/** Nobody but this transaction has seen anything of what has failed there: so it was not. */
+/** Only this transaction has seen the failed staged write, so the write counts as not executed. */
 async function inHolding({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
   try {
     return await inTime(signal, make);
@@ -213,7 +222,8 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
     };
     const made = attempt.whileActing(() => run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun));
     const { n, result, refusal } = await made.catch(async (error: unknown) => {
-      // What failed was given way to as well. Where something answers otherwise since, the gate says so.
+      // Effects that failed also made staged writes yield. If a repeated write answers differently,
+      // the gate reports it.
       if (!attempt.holdings.areNone) await attempt.heldAgain(branch).catch(() => undefined);
       throw error;
     });
@@ -229,8 +239,9 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
 }
 
 /**
- * What acted at once and is to stay, as it would be called again, in the order of the calls. Nothing rests on an answer that was too long for
- * the body: that call is held, like any that was planned.
+ * The calls that executed immediately and will stay, as they would be repeated, in call order. A
+ * call with an answer too long for the body is buffered like any planned call, because nothing
+ * depends on its answer.
  */
 export function again({ attempt, acted }: Branch): Prepared[] {
   const inOrder = acted.toSorted((one, other) => one.n - other.n);
@@ -252,7 +263,7 @@ function prepare(
   const { name } = tool;
   const sort = tool.class!;
   const { isAgain, name: transaction } = asking;
-  // Members in canonical order, which are written fastest.
+  // Fields in canonical order, which serialises fastest.
   const made = {
     ...(answer === undefined ? {} : { answer }),
     claims: claimTexts(claims),

@@ -3,7 +3,10 @@ import { type Acting, sum } from '../../records/tool-authority.ts';
 import type { Run } from '../log/advance.ts';
 import { blobsOf, type Prepared } from '../log/call-record.ts';
 
-/** What a transaction brings to its proposal: what stands of it, and what is to be called at the commit. */
+/**
+ * The part of the proposal that a transaction adds: its executed effects that stay, and the calls
+ * that run at the commit.
+ */
 export function actingOf(
   run: Run,
   planned: readonly Prepared[],
@@ -22,13 +25,13 @@ export function actingOf(
   };
 }
 
-/** As it waits for a person: with what it did before as it would be called again. */
+/** The same for a pending proposal: executed calls are listed as they would be repeated. */
 export function parkedOf(acting: Acting, again: readonly Prepared[], planned: readonly Prepared[]): Acting {
   const all = [...again, ...planned];
   return { ...acting, effects: all.map(({ effect }) => named(effect)), blobs: blobsOf(all) };
 }
 
-/** Members in canonical order, as the payload has them, which are written fastest. */
+/** Fields in canonical order, as in the payload, which serialises fastest. */
 function named({ key, payload }: LoggedEffect): Acting['effects'][number] {
   return { effect: payload, id: key };
 }

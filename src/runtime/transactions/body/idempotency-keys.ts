@@ -5,19 +5,19 @@ import type { Prepared } from '../log/call-record.ts';
 export interface CallKeysOptions {
   /** The first entry of the trajectory. */
   readonly root: Hash;
-  /** Of the transaction: the caller's own, or one that was made up. */
+  /** The name of the transaction: the caller's own, or a generated one. */
   readonly name: string;
-  /** Whether calls may have been made under that name before: it is the caller's own. */
+  /** Whether earlier attempts may have used the name, because the caller chose it. */
   readonly isAgain: boolean;
 }
 
-/** The keys of a transaction's calls, which its attempts have in common, and their generations. */
+/** The keys of a transaction's calls, which its attempts share, and their generations. */
 export class CallKeys {
   readonly #store: EffectStore;
   readonly #options: CallKeysOptions;
-  /** Attempts that came before, by their epochs. */
+  /** The earlier attempts, by epoch. */
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
-  /** Generations of calls that were made in this one: a part that is begun anew makes the same calls again. */
+  /** Generations of calls in this attempt. A part that restarts repeats its calls. */
   #taken: Map<number | string, number> | undefined;
 
   constructor(store: EffectStore, options: CallKeysOptions) {
@@ -25,18 +25,18 @@ export class CallKeys {
     this.#options = options;
   }
 
-  /** `call`: its place among those of the whole transaction. */
+  /** `call`: the location of the call in the whole transaction. */
   of(call: number | string, generation: number): Hash {
     const { root, name: transaction } = this.#options;
     return effectKey({ root, transaction, call, generation });
   }
 
-  /** The first of which nothing was called in this one. */
+  /** The first generation without a call in this attempt. */
   nextGeneration(call: number | string): number {
     return (this.#taken?.get(call) ?? -1) + 1;
   }
 
-  /** The free one, which is taken from then on. @throws EffectError `key_collision` */
+  /** Takes the first free generation. @throws EffectError `key_collision` */
   async takeGeneration(call: number | string): Promise<number> {
     const generation = await this.freeGeneration(call);
     this.#taken ??= new Map();
@@ -44,7 +44,10 @@ export class CallKeys {
     return generation;
   }
 
-  /** The first after all that did nothing, or were undone. @throws EffectError `key_collision` */
+  /**
+   * The first generation after all that did nothing or were compensated. @throws EffectError
+   * `key_collision`
+   */
   async freeGeneration(call: number | string): Promise<number> {
     const { isAgain, name } = this.#options;
     for (let generation = this.nextGeneration(call); ; generation++) {
@@ -62,7 +65,7 @@ export class CallKeys {
     }
   }
 
-  /** An attempt before this one, which is read once: what it has undone stays so. */
+  /** Reads an earlier attempt once: its compensated effects stay compensated. */
   #before(epoch: number): Promise<KnownTransaction | undefined> {
     this.#attempts ??= new Map();
     let known = this.#attempts.get(epoch);
@@ -73,7 +76,7 @@ export class CallKeys {
     return known;
   }
 
-  /** That no attempt before has used these. @throws EffectError `key_collision` */
+  /** Checks that no earlier attempt has used the keys. @throws EffectError `key_collision` */
   async checkUnused(planned: readonly Prepared[]): Promise<void> {
     const used = await Promise.all(planned.map(({ effect }) => this.#store.effectKey(effect.key)));
     const before = used.find((each) => each !== undefined);

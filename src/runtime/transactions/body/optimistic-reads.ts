@@ -6,7 +6,7 @@ import { inTime } from '../limits/time-limit.ts';
 import type { Attempt } from './attempt.ts';
 import type { Look } from './claims.ts';
 
-/** Something that was read, and how to read it again. */
+/** A read value, and the function that reads it again. */
 interface Guess {
   readonly tool: Tool;
   readonly claims: readonly Claim[];
@@ -14,12 +14,12 @@ interface Guess {
   readonly value: Json;
 }
 
-/** What a transaction has read, or a branch of it, without waiting for who is older: it is read again before the commit. */
+/** The optimistic reads of a transaction or branch. They are validated before the commit. */
 export class Guesses {
   readonly #attempt: Attempt;
-  /** Of what it is a branch of. */
+  /** The reads of the parent. */
   readonly #outer: Guesses | undefined;
-  /** Those of the whole transaction, and of its branches that are not decided on. */
+  /** The reads of the whole transaction and of its undecided branches. */
   readonly #together: Set<Guesses>;
   #all: readonly Guess[] = [];
 
@@ -35,9 +35,9 @@ export class Guesses {
   }
 
   /**
-   * What is read by the tool now; where it does not wait for who is older, it is read again at the gate. What a branch does meanwhile is
-   * not found out by that: it may stand when it is read again, and be undone since.
-   * @throws as the look does
+   * Reads with the tool now. An optimistic read is validated at the gate. Validation cannot detect
+   * a concurrent effect of a branch: the effect can exist at both reads and be compensated later.
+   * @throws the errors of the look
    */
   async read(tool: Tool, claims: readonly Claim[], read: () => unknown, look: Look | undefined): Promise<Json> {
     const { isOptimistic, signal } = this.#attempt.asking;
@@ -49,7 +49,8 @@ export class Guesses {
   }
 
   /**
-   * Nobody who is older goes on there, and nobody who is younger yet: what is read now is what there is.
+   * No older transaction is active there and no younger one has started, so this read returns the
+   * value at commit.
    * @throws EffectError `stale`
    */
   async check({ tool, read, value }: Guess): Promise<void> {
@@ -61,8 +62,9 @@ export class Guesses {
   }
 
   /**
-   * What was read where it now acts itself is read again before that: at the gate it would find its own act. As long as it has the claims
-   * of that read, nobody else changes it after who is older there. What another branch has read is the same then, or is found out at the gate.
+   * Validates reads of a resource before the transaction itself writes to it: at the gate, they
+   * would see that write. While the transaction has the claims of the read, only older transactions
+   * precede it there. Reads of other branches are unchanged or fail at the gate.
    * @throws EffectError `stale`, `resource_in_doubt`; the signal's reason
    */
   async checkAt(claims: readonly Claim[]): Promise<void> {
@@ -84,19 +86,19 @@ export class Guesses {
     }
   }
 
-  /** Whether these are its own, or of what it is a branch of. */
+  /** Whether the reads are its own or of one of its parents. */
   #isIn(guesses: Guesses): boolean {
     let each: Guesses | undefined = this;
     while (each !== undefined && each !== guesses) each = each.#outer;
     return each !== undefined;
   }
 
-  /** It was decided on its branch. */
+  /** Called when its branch is decided. */
   decided(): void {
     this.#together.delete(this);
   }
 
-  /** Those of a branch are its own from now on. */
+  /** Adopts the reads of a chosen branch. */
   adopt(branch: Guesses): void {
     this.#all = [...this.#all, ...branch.#all];
   }

@@ -3,26 +3,29 @@ import { EffectError } from '#effects';
 import { AskedPromise } from '../limits/observed-promise.ts';
 import type { TimeLimit } from '../limits/time-limit.ts';
 
-/** Something that a body has begun: the name of a tool, or of what else it does here. */
+/** An operation that a body started: the name of a tool or of another operation. */
 interface Begun {
   readonly what: string;
   made: Promise<unknown> | undefined;
-  /** Why it came to nothing, when it has, as far as that is to be seen by somebody. */
+  /** The error of a failed operation, as far as the body can see it. */
   failed: { readonly error: unknown } | undefined;
 }
 
-/** What a body has begun that is not over yet, or was refused, and nobody had asked about it by then. */
+/** The operations of a body that are in flight, or were refused and not awaited. */
 export class UnderWay {
   readonly #begun = new Set<Begun>();
   readonly #limit: Pick<TimeLimit, 'heard'>;
   #hasReturned = false;
 
-  /** `limit`: of the body, which is told of each sign of life. */
+  /** `limit`: the limit of the body, which is notified of each activity. */
   constructor(limit: Pick<TimeLimit, 'heard'>) {
     this.#limit = limit;
   }
 
-  /** What was let begin, until it is over. To know more of it takes a tenth of what the whole transaction of a call does. */
+  /**
+   * Tracks an admitted operation until it ends. More tracking costs a tenth of a transaction with
+   * one call.
+   */
   certain<T>(what: string, make: () => Promise<T>): Promise<T> {
     const begun: Begun = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
@@ -41,7 +44,10 @@ export class UnderWay {
     }
   }
 
-  /** What may be refused, until somebody has seen that. A refusal comes in another turn of the event loop. */
+  /**
+   * Tracks an operation that may be refused, until the body has seen the refusal. A refusal arrives
+   * in a later turn of the event loop.
+   */
   asked<T>(what: string, make: () => Promise<T>): Promise<T> {
     const begun: Begun = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
@@ -49,7 +55,8 @@ export class UnderWay {
       this.#untilSeen(begun, make).then(resolve, reject);
     });
     begun.made = made;
-    // The body is refused for it, or has thrown. What comes after its return is told to nobody else.
+    // The body is refused because of it, or has thrown. An error after the body's return is not
+    // reported elsewhere.
     if (!this.#hasReturned) made.toldElsewhere();
     return made;
   }
@@ -63,7 +70,8 @@ export class UnderWay {
     } catch (error) {
       begun.failed = { error };
       if (isSeen(begun)) this.#begun.delete(begun);
-      // Or a body that tries it again until it is done would never let anything else come, its deadline neither.
+      // Otherwise a body that retries until it succeeds would block the event loop, including its
+      // deadline.
       await nextTurn();
       throw error;
     } finally {
@@ -71,13 +79,18 @@ export class UnderWay {
     }
   }
 
-  /** The body has returned, or thrown: what nobody awaits is refused by `checkSeen`, or because it threw. */
+  /**
+   * Called when the body has returned or thrown. An operation that is not awaited is then refused
+   * by `checkSeen`, or covered by the body's error.
+   */
   returned(): void {
     this.#hasReturned = true;
     for (const { made } of this.#begun) if (!(made instanceof AskedPromise)) made?.catch(() => undefined);
   }
 
-  /** @throws EffectError `not_awaited` where something is still under way, or was refused and nobody has asked about it */
+  /**
+   * @throws EffectError `not_awaited` if an operation is in flight, or was refused and not awaited
+   */
   checkSeen(): void {
     if (this.#begun.size === 0) return;
     const lost = [...this.#begun].filter((begun) => !isSeen(begun));
@@ -85,7 +98,7 @@ export class UnderWay {
   }
 }
 
-/** Whether it has failed, and somebody has asked what becomes of it. */
+/** Whether the operation has failed and its promise was awaited. */
 function isSeen({ made, failed }: Begun): boolean {
   return failed !== undefined && made instanceof AskedPromise && made.isAsked;
 }
