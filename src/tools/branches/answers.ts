@@ -2,13 +2,13 @@ import type { Json } from '#base';
 import type { Call } from '#effects';
 
 /**
- * What calls have answered in an attempt at a transaction, which may ask again what it has read. An attempt is told by its signal, with
- * which they go.
+ * The answers of calls in one attempt of a transaction, which may repeat its reads. The signal of
+ * the calls identifies the attempt.
  */
 export class Answers {
   readonly #all = new WeakMap<AbortSignal, Map<string, Json>>();
 
-  /** What that very call has answered before. */
+  /** The earlier answer to the same call. */
   of<T extends Json>(call: Call, input: object): T | undefined {
     return this.#all.get(call.signal)?.get(nameOf(call, input)) as T | undefined;
   }

@@ -13,21 +13,30 @@ import { Copies, type Copy } from './copies.ts';
 import { type Contents, contentsOf, differences, type FileChange, hashOfContents } from './differences.ts';
 
 export interface BranchFoldersOptions {
-  /** The folder that branches have copies of: the root of file tools in the same runtime. */
+  /** The folder that branches copy: the root of file tools in the same runtime. */
   readonly root: string;
-  /** How these file tools are named; tools of this begin so too. Default `files`. */
+  /** Name of those file tools, and prefix of these tools' names. Default `files`. */
   readonly name?: string;
-  /** Names of files and folders, wherever they stand, that are not copied and not taken over: `.git`, `node_modules`. */
+  /**
+   * Names of files and folders, at any depth, that are neither copied nor merged back: `.git`,
+   * `node_modules`.
+   */
   readonly leaveOut?: readonly string[];
-  /** All that commands have for an environment. By default `PATH` of the system's own folders and `LANG=C.UTF-8`. */
+  /**
+   * The complete environment of commands. Default: `PATH` of the system's own folders and
+   * `LANG=C.UTF-8`.
+   */
   readonly env?: Readonly<Record<string, string>>;
-  /** Bytes of each output of a command that are kept. Default 64 KiB. */
+  /** Maximum number of stored bytes of each command output. Default 64 KiB. */
   readonly outputMax?: number;
-  /** What its tools answer (output of commands, hashes) is kept by salted hash, and may be erased. What they are given always is. */
+  /**
+   * Whether the tools' results (command output, hashes) are stored by salted hash and can be
+   * erased. Their arguments always are.
+   */
   readonly sensitive?: boolean;
 }
 
-/** Of a transaction, what branches of folders use. */
+/** The part of a transaction that folder branches use. */
 export interface Branching {
   call(tool: string, input: unknown): Promise<any>;
   speculate<T>(
@@ -36,18 +45,18 @@ export interface Branching {
   ): Promise<T>;
 }
 
-/** What came of a branch, as `Transaction.speculate` says it. */
+/** The result of a branch, as `Transaction.speculate` reports it. */
 export type Outcome<T> =
   | { readonly failed: false; readonly value: T }
   | { readonly failed: true; readonly error: unknown };
 
-/** What a branch comes to: what its body returned, and the files that it has changed. */
+/** The result of a branch: the value of its body, and the files that it changed. */
 export interface Branched<T> {
   readonly value: T;
   readonly changes: readonly FileChange[];
 }
 
-/** The body of a branch: its own transaction, and its own copy of the folder. */
+/** The body of a branch. It receives its own transaction and its own copy of the folder. */
 export type BranchBody<Tx, T> = (tx: Tx, folder: BranchFolder) => Promise<T> | T;
 
 export type ChooseBranch<T> = (
@@ -70,21 +79,22 @@ const BYTES_MAX = 64 * 1024 * 1024;
 const COPIES_MAX = 64;
 
 /**
- * Branches of transactions that each work in a copy of a folder (seed 003 §4.3). With `files.copy`, which only reads the folder, and
- * `files.run`, which changes nothing but a copy, as tools; both need a writ like any.
+ * Transaction branches that each work in their own copy of a folder (Atomix §4.3). The tools are
+ * `files.copy`, which only reads the folder, and `files.run`, which changes only a copy. Both tools
+ * need a writ.
  */
 export class BranchFolders {
-  /** To be given to the runtime, beside the file tools of the root. */
+  /** The tools to pass to the runtime, next to the file tools of the root. */
   readonly tools: readonly Tool[];
   readonly #name: string;
   readonly #root: Root;
   readonly #copies: Copies;
   readonly #answers = new Answers();
   readonly #run: Pick<BranchFoldersOptions, 'env' | 'outputMax'>;
-  /** How often copies were asked for. */
+  /** Number of copy requests. */
   #asked = 0;
 
-  /** @throws EffectError `invalid_tool` for a root that can't be used, and for an option that is misspelled */
+  /** @throws EffectError `invalid_tool` for an unusable root, and for a misspelled option */
   constructor(options: BranchFoldersOptions) {
     const read = readOptions(OPTIONS, options, NAME);
     const { name = NAME, leaveOut = [], env = ENV, outputMax = OUTPUT_MAX, sensitive = false } = read;
@@ -97,12 +107,14 @@ export class BranchFolders {
   }
 
   /**
-   * Tries several ways, each in a copy of the folder as the transaction sees it, and goes on with one: what that has changed is planned
-   * as writes and deletions of the transaction, each on condition that the file is as it was copied. All copies are gone when this
-   * returns; of one that can't be removed is told, where nothing else has failed. `choose` is told what each returned and changed.
+   * Runs several alternatives, each in a copy of the folder as the transaction sees it, and
+   * continues with one. The changes of the chosen alternative become planned writes and deletions
+   * of the transaction. Each requires that its file is as it was copied. All copies are removed
+   * before the method returns. A copy that can't be removed is reported, unless another error is
+   * thrown. `choose` receives the value and the changes of each alternative.
    *
-   * @throws EffectError as `Transaction.speculate` and `Transaction.call` do: `tool_failed` where the folder can't be copied, or
-   * what was changed is more than files
+   * @throws EffectError as `Transaction.speculate` and `Transaction.call` do: `tool_failed` if the
+   * folder can't be copied, or if a change affects more than files
    */
   async speculate<Tx extends Branching, T>(
     tx: Tx,
@@ -113,10 +125,11 @@ export class BranchFolders {
   }
 
   /**
-   * Takes away what an earlier process left. Done by itself before the first copy is made, which what can't be taken away does not keep
-   * from that.
+   * Removes the copies that an earlier process left. Runs automatically before the first copy is
+   * made, and a failed removal does not prevent that copy.
    *
-   * @throws EffectError `tool_failed` for what can't be taken away, when all else is
+   * @throws EffectError `tool_failed` for a copy that can't be removed, after all others are
+   * removed
    */
   sweep(): Promise<void> {
     return worked(this.#name, () => this.#copies.sweep());
@@ -166,7 +179,7 @@ export class BranchFolders {
     before: Contents,
     body: BranchBody<Tx, T>,
   ): Promise<Branched<T>> {
-    // The same in a branch: the one that is chosen takes the place of its copy.
+    // The same in a branch: the chosen copy replaces the branch's copy.
     const within: Within = (inner, bodies, choose) =>
       this.#among(inner, folder, bodies, choose, (_, by) => worked(this.#name, () => this.#copies.replace(folder, by)));
     const value = await body(tx, new BranchFolder(within, tx, this.#name, folder));
@@ -175,7 +188,10 @@ export class BranchFolders {
     return { value, changes };
   }
 
-  /** All of it or nothing, also for a body that goes on when it can't be done: as a branch that nobody else stands beside. */
+  /**
+   * Plans all changes or none, even if a body continues after the failure. The changes run as a
+   * branch without alternatives.
+   */
   #takeOver(tx: Branching, folder: Copy, changes: readonly FileChange[]): Promise<void> {
     const taken = async (branch: Branching): Promise<void> => {
       for (const change of changes) await this.#plan(branch, folder, change);
@@ -219,7 +235,10 @@ export class BranchFolders {
     });
   }
 
-  /** Asked again at the gate, it answers with the copies that it has made then, and with what it would copy now. */
+  /**
+   * When the gate repeats the call, it returns the copies of the first call and the hash of the
+   * current folder.
+   */
   async #copied(input: CopyInput, call: Call, planned: Planned): Promise<Copied> {
     const { count, of } = input;
     const first = input.nth === undefined ? undefined : this.#answers.of<Copied>(call, input);
@@ -228,7 +247,7 @@ export class BranchFolders {
       this.#answers.keep(call, input, copied);
       return copied;
     }
-    // What is in another copy is its branch's alone.
+    // Only its branch changes the content of another copy.
     if (of !== undefined) return first;
     const { copies, ...now } = await this.#copy(1, of, call.epoch, planned);
     await this.#copies.remove(copies.map((id) => this.#copies.get(id, call.epoch)));
@@ -241,7 +260,7 @@ export class BranchFolders {
       const source = of === undefined ? undefined : this.#copies.get(of, epoch);
       made.push(await this.#copies.make(epoch, source));
       if (source === undefined) await this.#apply(made[0]!.root, planned);
-      // From the first, so that all are alike whoever writes to the folder meanwhile.
+      // Made from the first copy, so all copies are equal even if the folder changes concurrently.
       while (made.length < count) made.push(await this.#copies.make(epoch, made[0]));
       const contents = await contentsOf(made[0]!, this.#copies);
       return { copies: made.map(({ id }) => id), files: contents.size, hash: hashOfContents(contents) };
@@ -251,10 +270,13 @@ export class BranchFolders {
     }
   }
 
-  /** What the transaction has planned for the folder is there in its copies, but for what is left out of them. */
+  /**
+   * Applies the transaction's planned changes of the folder to a copy, except names that are left
+   * out.
+   */
   async #apply(copy: Root, planned: Planned): Promise<void> {
     const disk = diskAt(copy, BYTES_MAX);
-    // Of the folder itself, as what is moved may come from where nothing is copied.
+    // The view of the folder itself, because a moved file can come from a path that is not copied.
     const view = new View(this.#root, diskAt(this.#root, BYTES_MAX), BYTES_MAX);
     for (const { tool, input } of planned) {
       const operation = operationOf(this.#name, tool, input);
@@ -274,14 +296,17 @@ export class BranchFolders {
       name,
       description: 'Runs a command in the copy of a folder that a branch works in.',
       input: z.strictObject({ copy: z.string(), command: z.array(z.string()).min(1), nth: NTH }),
-      // All that it changes is the copy, which is nobody else's.
+      // The tool changes only the copy, which no other transaction uses.
       class: 'read',
       sensitive,
       execute: (input, call: Call) => answered(name, () => this.#ran(input, call)),
     });
   }
 
-  /** Asked again at the gate, when its copy is gone, it answers what it did: by then `files.copy` has answered the same too. */
+  /**
+   * When the gate repeats the call, the copy is gone and the tool returns its earlier answer. By
+   * then `files.copy` has returned its earlier answer too.
+   */
   async #ran(input: RunInput, call: Call): Promise<Ran> {
     const first = input.nth === undefined ? undefined : this.#answers.of<Ran>(call, input);
     if (first !== undefined) return first;
@@ -295,13 +320,16 @@ export class BranchFolders {
   }
 }
 
-/** Tells the calls of one place apart, where a part of the transaction is begun anew; without it, none is known to be asked again. */
+/**
+ * Distinguishes the calls at one index when a part of the transaction restarts. Without it, no call
+ * counts as repeated.
+ */
 const NTH = z.int().min(0).optional();
 
 type CopyInput = { readonly count: number; readonly of?: string | undefined; readonly nth?: number | undefined };
 type Copied = { readonly copies: readonly string[]; readonly files: number; readonly hash: string };
 type RunInput = { readonly copy: string; readonly command: readonly string[]; readonly nth?: number | undefined };
-/** An `Ended`, as an answer. */
+/** The JSON form of an `Ended`. */
 type Ran = { readonly [Member in keyof Ended]: Ended[Member] };
 
 type Within = <Tx extends Branching, T>(
@@ -310,15 +338,15 @@ type Within = <Tx extends Branching, T>(
   choose: ChooseBranch<T>,
 ) => Promise<T>;
 
-/** The copy of a folder that one branch works in. Paths are relative to it. */
+/** The copy of a folder that one branch uses. Paths are relative to it. */
 export class BranchFolder {
   readonly #within: Within;
   readonly #tx: Branching;
   readonly #name: string;
   readonly #copy: Copy;
-  /** How many commands were run. */
+  /** Number of commands that were run. */
   #ran = 0;
-  /** How many files were begun beside those whose place they take. */
+  /** Number of draft files, which are written next to the files that they replace. */
   #drafts = 0;
 
   constructor(within: Within, tx: Branching, name: string, copy: Copy) {
@@ -328,17 +356,24 @@ export class BranchFolder {
     this.#copy = copy;
   }
 
-  /** Where it stands, for programs that are told a folder. */
+  /** The copy's path, for programs that accept a folder. */
   get path(): string {
     return this.#copy.root.path;
   }
 
-  /** Runs a program in it, with its arguments one by one. What it answers is an observation of the transaction. */
+  /**
+   * Runs a program in the copy, with its arguments one by one. The result is an observation of the
+   * transaction.
+   */
   run(command: readonly string[]): Promise<Ended> {
     return this.#tx.call(`${this.#name}.run`, { copy: this.#copy.id, command, nth: this.#ran++ });
   }
 
-  /** Null where there is no file. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */
+  /**
+   * Reads a file. Returns null if the file does not exist.
+   * @throws EffectError `bad_input` for a path outside of the copy, `tool_failed` if the file can't
+   * be read
+   */
   async read(path: string): Promise<Buffer | null> {
     const at = this.#at(path);
     return worked(this.#name, async () => {
@@ -350,9 +385,10 @@ export class BranchFolder {
   }
 
   /**
-   * Writes a file, with the folders that it needs; what can't be written stays as it was.
+   * Writes a file, and creates its folders. If the write fails, the file is unchanged.
    *
-   * @throws EffectError `bad_input` for a path that leads out and a mode that is none, `tool_failed` for what can't be done there
+   * @throws EffectError `bad_input` for a path outside of the copy and an invalid mode,
+   * `tool_failed` if the file can't be written
    */
   async write(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
     const at = this.#at(path);
@@ -373,13 +409,20 @@ export class BranchFolder {
     });
   }
 
-  /** Whether there was one. @throws EffectError `bad_input` for a path that leads out, `tool_failed` for what can't be done there */
+  /**
+   * Removes a file, and returns whether it existed.
+   * @throws EffectError `bad_input` for a path outside of the copy, `tool_failed` if the file can't
+   * be removed
+   */
   async remove(path: string): Promise<boolean> {
     const at = this.#at(path);
     return worked(this.#name, () => diskAt(this.#copy.root, BYTES_MAX).remove(at));
   }
 
-  /** Branches of this branch: the one that is chosen takes the place of this copy, and what it says of itself is theirs. */
+  /**
+   * Branches of this branch. The chosen copy replaces this copy, and its changes become changes of
+   * this copy.
+   */
   speculate<Tx extends Branching, T>(
     tx: Tx,
     branches: readonly BranchBody<Tx, T>[],
@@ -395,14 +438,16 @@ export class BranchFolder {
   }
 }
 
-/** As file tools take it, which are to do the same in the folder. */
+/** Same check as in the file tools, which later apply the mode in the folder. */
 function checkMode(mode: number | undefined): void {
   if (mode === undefined || MODE.safeParse(mode).success) return;
   const wanted = 'one up to 0o777 that lets its owner read (0o400)';
   throw new EffectError('bad_input', `${mode} is no mode that a file can be given: give ${wanted}.`);
 }
 
-/** Whatever the file system refuses in a copy is told as what a call met, since nothing but the copy was worked on. */
+/**
+ * Converts file system errors in a copy to `tool_failed`, because the call changed only the copy.
+ */
 function worked<T>(name: string, made: () => Promise<T>): Promise<T> {
   return answered(`${name}.copy`, async () => {
     try {

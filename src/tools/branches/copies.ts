@@ -10,19 +10,20 @@ import { endGroup } from '../shell/run-command.ts';
 import { beganAt } from '../shell/snapshot.ts';
 import { copyHeld, type Held, holding, namesAt } from './held.ts';
 
-/** A copy of a folder, of one transaction. */
+/** A copy of a folder for one transaction. */
 export interface Copy {
-  /** By the epoch of its transaction, a number of its own, and its process: `7-5f0c…-4242-…`. */
+  /** The epoch of the transaction, a UUID and the process: `7-5f0c…-4242-…`. */
   readonly id: string;
-  /** Where it stands: everything in it may be read and written by its branch alone. */
+  /** The root of the copy. Only its branch may read and write there. */
   readonly root: Root;
 }
 
 /**
- * Copies of a folder, beside it, so that files share blocks with it where the file system can. They are named by their transaction
- * and their process. What a process has left that ended, its commands too, is taken away by the next before it makes its first;
- * what others have that are alive, or that this machine or container can't tell of, is theirs.
- * Several of one process work beside one another.
+ * Copies of a folder, next to it, so that files share blocks with it if the file system supports
+ * this. Their names contain the transaction and the process. A process removes the copies and
+ * commands of ended processes before it makes its first copy. Copies of live processes stay, and so
+ * do copies of another machine or container. Several instances in one process can work
+ * concurrently.
  */
 export class Copies {
   readonly #root: Root;
@@ -37,30 +38,34 @@ export class Copies {
     this.#home = join(dirname(root.path), `${OWN}-branches`, basename(root.path));
   }
 
-  /** Whether that name is copied: not the tools' own books, nor what is left out. */
+  /** Whether a name is copied. The tools' own folders and the names in `leaveOut` are not. */
   has(name: string): boolean {
     return !isOwn(this.#root, name) && !this.#leaveOut.has(name);
   }
 
-  /** Whether what stands at a path of the folder is copied. */
+  /** Whether the content of a path of the folder is copied. */
   hasPath(path: string): boolean {
     return namesBelow(this.#root, path)?.every((name) => this.has(name)) === true;
   }
 
-  /** @throws DidNothing where there is none of that name, in this transaction */
+  /** @throws DidNothing if this transaction has no copy of that name */
   get(id: string, epoch: number | undefined): Copy {
     const copy = this.#live.get(id);
     if (copy !== undefined && id.startsWith(`${epoch}-`)) return copy;
     throw new DidNothing(`there is no copy ${id} of ${this.#root.path} in this transaction`, { final: true });
   }
 
-  /** A copy of the folder, or of another copy. @throws DidNothing where something in it can't be copied, naming it */
+  /**
+   * Makes a copy of the folder, or of another copy.
+   * @throws DidNothing if an item can't be copied, naming it
+   */
   async make(epoch: number | undefined, of?: Copy): Promise<Copy> {
-    // What can't be taken away is in nobody's way.
+    // A copy that can't be removed does not disturb the new one.
     await this.sweep().catch(() => undefined);
     const id = `${epoch ?? 0}-${randomBytes(8).toString('hex')}-${OWNER}`;
     await mkdir(this.#home, { recursive: true, mode: 0o700 });
-    // While a folder is copied, not even its own mode keeps others away. One that is there already is somebody else's.
+    // While the folder is copied, its own mode does not restrict other users. An existing copy of
+    // that name belongs to another process.
     await mkdir(join(this.#home, id), { mode: 0o700 });
     const path = join(this.#home, id, TREE);
     const copy: Copy = { id, root: { ...this.#root, path } };
@@ -74,33 +79,45 @@ export class Copies {
     return copy;
   }
 
-  /** Puts one in the place of another, which goes. */
+  /** Replaces one copy by another, and removes the replaced copy. */
   async replace(copy: Copy, by: Copy): Promise<void> {
     await removeAll(Buffer.from(copy.root.path));
     await rename(by.root.path, copy.root.path);
     await this.remove([by]);
   }
 
-  /** @throws DidNothing for the first that can't be removed, when all others are */
+  /**
+   * Removes copies.
+   * @throws DidNothing for the first copy that can't be removed, after all others are removed
+   */
   async remove(copies: readonly Copy[]): Promise<void> {
     const ids = copies.map(({ id }) => id);
     for (const id of ids) this.#live.delete(id);
     await this.#clearAll(ids);
   }
 
-  /** As far as they can be removed, where something else is what failed; what stays, a later process takes away (`sweep`). */
+  /**
+   * Removes copies as far as possible, after another failure. A later process removes the rest
+   * (`sweep`).
+   */
   async drop(copies: readonly Copy[]): Promise<void> {
     await this.remove(copies).catch(() => undefined);
   }
 
-  /** A command is at work in a copy: whoever finds the copy after a crash ends it. */
+  /**
+   * Records that a command runs in a copy. The process that finds the copy after a crash ends the
+   * command.
+   */
   async began({ id }: Copy, pid: number): Promise<void> {
     await using file = await open(join(this.#home, id, `${pid}.process`), 'w', 0o600);
     await file.writeFile(beganAt(pid) ?? '');
     await file.sync();
   }
 
-  /** Takes away what processes left that have ended; once. @throws DidNothing for the first that can't be, when all others are */
+  /**
+   * Removes the copies of ended processes, once.
+   * @throws DidNothing for the first copy that can't be removed, after all others are removed
+   */
   sweep(): Promise<void> {
     this.#swept ??= this.#sweep().catch((error: unknown) => {
       this.#swept = undefined;
@@ -113,7 +130,7 @@ export class Copies {
     await this.#clearAll((await namesIn(this.#home)).filter(isLeft));
   }
 
-  /** One that stays keeps none of the others. */
+  /** One copy that can't be removed does not prevent the removal of the others. */
   async #clearAll(ids: readonly string[]): Promise<void> {
     const failures: DidNothing[] = [];
     for (const id of ids) {
@@ -133,7 +150,7 @@ export class Copies {
       const pid = groupOf(name);
       if (pid === undefined) continue;
       const began = beganAt(pid);
-      // Another process may have its number by now, but none while any of its group is there.
+      // Another process may have this number by now, but not while any process of the group exists.
       if (began === undefined || began === (await readFile(join(place, name), 'utf8'))) await endGroup(pid);
     }
     await removeAll(Buffer.from(place));
@@ -156,7 +173,10 @@ export class Copies {
     return visit(from.path, '');
   }
 
-  /** A link leads to the same place in the copy. One that leads out would lead a branch out. */
+  /**
+   * A link leads to the same path in the copy. A link out of the folder would lead a branch out of
+   * it.
+   */
   #targetIn(from: Root, to: string, path: string): string {
     const found = canonical(from, join(from.path, path));
     if ('problem' in found)
@@ -167,16 +187,16 @@ export class Copies {
 
 async function standAs(target: string, { stat }: Held & { is: 'file' | 'folder' }): Promise<void> {
   await chmod(target, stat.mode & 0o7777);
-  // Whatever builds by time builds what it would build there.
+  // Keeps the times, so that a build tool rebuilds the same files as in the folder.
   await utimes(target, stat.atime, stat.mtime);
 }
 
-/** Where numbers of processes mean something: a machine, and a container on it. */
+/** Where process numbers are comparable: a machine, and a container on it. */
 function spaceOf(): string {
   return hashText(`${hostname()} ${containerOf()}`).slice(0, 8);
 }
 
-/** Empty on a system that has none, or does not tell. */
+/** Empty on a system without containers, or one that does not report them. */
 function containerOf(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
@@ -185,10 +205,10 @@ function containerOf(): string {
   }
 }
 
-/** This process, as the names of its copies say it: its number, when it began, and where it runs. */
+/** This process in the names of its copies: its number, its start time, and its machine. */
 const OWNER = `${process.pid}-${beganAt(process.pid) ?? ''}-${spaceOf()}`;
 
-/** Whether it is of a process that has ended. */
+/** Whether a copy belongs to a process that has ended. */
 function isLeft(id: string): boolean {
   const [, pid, began, space] = /^\d+-[0-9a-f]+-(\d+)-(\d*)-([0-9a-f]{8})$/.exec(id) ?? [];
   if (space === undefined || !OWNER.endsWith(`-${space}`)) return false;
@@ -207,8 +227,9 @@ function isAlive(pid: number, began: string): boolean {
 const TREE = 'tree';
 
 /**
- * The group of a command that is at work in a copy, by the name of its file. Whatever else ends so, which commands may make there, is
- * none: 0 would be the group of this process, and 1 that of all.
+ * The process group of a running command, read from the name of its file. Commands can create other
+ * files with that ending, and their numbers are refused. Group 0 would be this process's group, and
+ * 1 the group of all processes.
  */
 function groupOf(name: string): number | undefined {
   const [, digits] = /^([1-9]\d{0,9})\.process$/.exec(name) ?? [];
@@ -224,7 +245,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Also what nobody may write to, as build tools leave it. */
+/** Removes also folders without write permission, which build tools leave. */
 async function removeAll(path: Buffer): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
@@ -234,7 +255,7 @@ async function removeAll(path: Buffer): Promise<void> {
   }
 }
 
-/** By the bytes of names, as they may be no text. */
+/** Uses the bytes of names, because a name may not be valid UTF-8. */
 async function makeWritable(path: Buffer): Promise<void> {
   if (!(await lstat(path)).isDirectory()) return;
   await chmod(path, 0o700);

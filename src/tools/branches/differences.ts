@@ -5,24 +5,27 @@ import { hashOf } from '../files/operations.ts';
 import type { Copies, Copy } from './copies.ts';
 import { type Held, holding, namesAt } from './held.ts';
 
-/** What stands at a path of a copy. Folders are there as long as something is in them. */
+/** The item at a path of a copy. A folder exists while it contains an item. */
 type Found =
   | { readonly is: 'file'; readonly hash: string; readonly mode: number }
   | { readonly is: 'link'; readonly to: string }
   | { readonly is: 'other' };
 
-/** What is in a copy, by path. */
+/** The content of a copy, by path. */
 export type Contents = ReadonlyMap<string, Found>;
 
-/** A file that a branch has written or deleted, by its path in the folder. */
+/** A file that a branch wrote or deleted, by its path in the folder. */
 export interface FileChange {
   readonly path: string;
   readonly does: 'write' | 'delete';
-  /** SHA-256 of what was there before; null where nothing was. */
+  /** SHA-256 of the earlier content. Null if the file did not exist. */
   readonly before: string | null;
 }
 
-/** @throws DidNothing for what can't be read, and for names that no path of a tool could have */
+/**
+ * The content of a copy.
+ * @throws DidNothing for items that can't be read, and for names that no tool path can have
+ */
 export async function contentsOf({ root }: Copy, copies: Copies): Promise<Contents> {
   const found = new Map<string, Found>();
   const visit = (place: string, path: string): Promise<void> =>
@@ -49,8 +52,9 @@ export function hashOfContents(contents: Contents): string {
 }
 
 /**
- * What has to be done to files to make of one the other, deletions first.
- * @throws DidNothing where that is more than files: links, devices, bits beside those of permissions
+ * The file changes that turn one content into another, deletions first.
+ * @throws DidNothing if a change affects more than files: links, devices, bits other than
+ * permissions
  */
 export function differences(before: Contents, after: Contents): readonly FileChange[] {
   const deleted = [...before].flatMap(([path, found]) => (after.has(path) ? [] : [changeOf(path, found, undefined)]));

@@ -3,7 +3,9 @@ import { copyFile, type FileHandle, lstat, open, readdir, readlink, writeFile } 
 import { join } from 'node:path';
 import { DidNothing } from '#effects';
 
-/** What stands at a path. A file and a folder are held open, so that nobody can put another one in their place meanwhile. */
+/**
+ * The item at a path. Files and folders stay open, so no other item can replace them during use.
+ */
 export type Held =
   | { readonly is: 'file' | 'folder'; readonly stat: Stats; readonly handle: FileHandle; readonly place: string }
   | { readonly is: 'link'; readonly to: string }
@@ -12,30 +14,37 @@ export type Held =
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, COPYFILE_EXCL, COPYFILE_FICLONE } = constants;
 
 /**
- * Uses what stands at a place, and no link is followed there. `path` is how it is told of. Where the system names what is open
- * (`/proc/self/fd`), it is used by that name; elsewhere a folder is used by its path.
+ * Opens the item at a location, without following a link, and passes it to `use`. Errors name the
+ * item by `path`. If the system names open files (`/proc/self/fd`), the item is used by that name.
+ * Otherwise a folder is used by its path.
  *
- * @throws DidNothing where it is not there, or can't be opened
+ * @throws DidNothing if the item does not exist, or can't be opened
  */
 export async function holding<T>(place: string, path: string, use: (held: Held) => Promise<T>): Promise<T> {
   const first = await told(path, () => lstat(place));
   if (first.isSymbolicLink()) return use({ is: 'link', to: await told(path, () => readlink(place)) });
   if (!first.isFile() && !first.isDirectory()) return use({ is: 'other' });
-  // Without waiting, as it may have become a pipe that nobody writes to.
+  // Opened without blocking, because the path may have become a pipe without a writer.
   await using handle = await told(path, () => open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const stat = await told(path, () => handle.stat());
   if (!stat.isFile() && !stat.isDirectory()) return use({ is: 'other' });
-  // Held until that is over.
+  // The handle stays open until `use` ends.
   return await use({ is: stat.isFile() ? 'file' : 'folder', stat, handle, place: placeOf(handle, place) });
 }
 
-/** Names in a folder, in order. @throws DidNothing for what no path of a tool could name */
+/**
+ * Names in a folder, in order.
+ * @throws DidNothing for a name that no tool path can have
+ */
 export async function namesAt(place: string, path: string): Promise<readonly string[]> {
   const names = await told(path, () => readdir(place, { encoding: 'buffer' }));
   return names.map((bytes) => textOf(bytes, path)).sort();
 }
 
-/** Shares blocks with the file where the system names what is open, and the file system can. */
+/**
+ * Copies an open file. The copy shares blocks with the file if the system names open files and the
+ * file system supports this.
+ */
 export async function copyHeld({ handle, place }: Held & { is: 'file' | 'folder' }, to: string): Promise<void> {
   if (isNamed) await copyFile(place, to, COPYFILE_FICLONE | COPYFILE_EXCL);
   else await writeFile(to, handle.createReadStream({ autoClose: false }), { flag: 'wx' });
@@ -55,7 +64,7 @@ function textOf(bytes: Buffer, folder: string): string {
   });
 }
 
-/** What the file system refuses is told by the path that is known to people. */
+/** Reports file system errors under the path that the caller knows. */
 async function told<T>(path: string, made: () => Promise<T>): Promise<T> {
   try {
     return await made();

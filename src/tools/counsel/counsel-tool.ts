@@ -8,9 +8,15 @@ import type { CounselAnswer, CounselQuestion } from './question.ts';
 
 export interface CounselToolOptions extends Pick<ToolSpec, 'description' | 'sensitive'> {
   readonly name: string;
-  /** Puts the question before a person, and gives their answer. Its signal is aborted when nobody waits any more. */
+  /**
+   * Presents the question to a human, and returns the answer. The signal is aborted when the
+   * question is cancelled.
+   */
   readonly ask: (question: CounselQuestion, signal: AbortSignal) => Promise<CounselAnswer> | CounselAnswer;
-  /** Milliseconds after which none is chosen. Default: until the transaction's own deadline, which undoes it. */
+  /**
+   * Milliseconds after which no branch is chosen. Default: the transaction's own deadline, which
+   * aborts it.
+   */
   readonly deadlineMs?: number;
 }
 
@@ -32,8 +38,9 @@ const SUMMARY = z.union([
 const QUESTION = z.strictObject({ question: z.string(), branches: z.array(SUMMARY) });
 
 /**
- * A tool by which a transaction asks a person which of its branches it shall be. What they say, who they are and what they were
- * asked is an observation of the commit; a writ has to let the asker ask. The transaction keeps what it has claimed while it waits.
+ * A tool that lets a human choose which branch a transaction continues with. The answer, its author
+ * and the question are an observation of the commit. The caller needs a writ for the tool. The
+ * transaction keeps its claims while it waits.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -73,7 +80,10 @@ async function answerTo(
   }
 }
 
-/** What is made, or the signal's reason as soon as nobody waits any more: who is asked may never look at the signal. */
+/**
+ * Resolves with the made value, or rejects with the signal's reason on abort: the `ask` function
+ * may ignore the signal.
+ */
 async function before<T>(signal: AbortSignal, make: () => T | Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
@@ -86,7 +96,7 @@ async function before<T>(signal: AbortSignal, make: () => T | Promise<T>): Promi
   }
 }
 
-/** Of a transaction, what is needed to ask in it. */
+/** The part of a transaction that `chooseByCounsel` uses. */
 export interface Asker {
   call(tool: string, input: unknown): Promise<any>;
 }

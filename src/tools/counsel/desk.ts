@@ -3,19 +3,22 @@ import { form, type Json, requireForm } from '#base';
 import { EffectError } from '#effects';
 import type { CounselAnswer, CounselQuestion } from './question.ts';
 
-/** A question that waits for a person. */
+/** A question that needs a human decision. */
 export interface OpenQuestion extends CounselQuestion {
   readonly id: string;
 }
 
-/** Questions of this process that wait for a person, and the way to answer them from outside. What is not answered ends with its asker. */
+/**
+ * Open questions of this process, with methods to answer them from outside. An unanswered question
+ * ends with its transaction.
+ */
 export class CounselDesk {
   readonly #open = new Map<
     string,
     { readonly question: OpenQuestion; readonly answer: (answer: CounselAnswer) => void }
   >();
 
-  /** To be given to a `counselTool`. */
+  /** The `ask` function for a `counselTool`. */
   readonly ask = (question: CounselQuestion, signal: AbortSignal): Promise<CounselAnswer> => {
     const { promise, resolve, reject } = Promise.withResolvers<CounselAnswer>();
     const id = randomUUID();
@@ -36,15 +39,15 @@ export class CounselDesk {
     return promise;
   };
 
-  /** What waits, the oldest first. */
+  /** The open questions, oldest first. */
   open(): readonly OpenQuestion[] {
     return [...this.#open.values()].map(({ question }) => structuredClone(question));
   }
 
   /**
    * Answers a question, once.
-   * @throws EffectError `not_left` where none of that id waits, `bad_resolution` for a place of no branch, or of one that failed;
-   * ArgumentError `bad_argument`
+   * @throws EffectError `not_left` if no open question has that id, `bad_resolution` for an index
+   * of no branch or of a failed branch; ArgumentError `bad_argument`
    */
   decide(id: string, answer: CounselAnswer): void {
     requireForm(form.text, id, 'id');
@@ -60,7 +63,10 @@ export class CounselDesk {
 
 const BY_MAX = 256;
 
-/** As it was given, copied. @throws EffectError `bad_resolution` */
+/**
+ * A checked copy of the answer.
+ * @throws EffectError `bad_resolution`
+ */
 export function checkedAnswer({ branches }: CounselQuestion, given: CounselAnswer): CounselAnswer {
   if (typeof given !== 'object' || given === null) throw bad('say chosen and by');
   const { chosen, by, reason } = given;

@@ -1,11 +1,11 @@
 /**
- * A person as a tool: asked which branch of a transaction it shall be.
- *
- * Guarantees: what they were asked, what they said and who they are stand in the commit, as an observation; one that chooses nothing there
- * is, or a branch that failed, is not taken; nobody waits longer than the deadline, nor than the transaction.
- *
- * Never: knows whether somebody is who they say they are; keeps a question across a crash, as what asked it is undone by then. An
- * approval that outlives the process, in which a counselor rules on the whole proposal, is `Trajectory.approve`.
+ * A human as a tool, which chooses the branch that a transaction continues with.
+ * Guarantees: the commit records the question, the answer and its author as an observation. An
+ * answer that names a missing or failed branch is refused. A question waits no longer than its
+ * deadline or its transaction.
+ * Never: verifies the identity of the human. Never keeps a question across a crash, because the
+ * transaction is aborted by then. `Trajectory.approve` records an approval that outlives the
+ * process, in which a counselor approves the whole proposal.
  */
 export {
   type Asker,

@@ -1,16 +1,18 @@
 import type { Json } from '#base';
 
-/** What a person is asked: which of the branches it shall be. */
+/** The question to a human: which branch the transaction continues with. */
 export interface CounselQuestion {
   readonly question: string;
-  /** What came of each, by its place. */
+  /** The result of each branch, by index. */
   readonly branches: readonly BranchSummary[];
 }
 
 export interface CounselAnswer {
-  /** The place of a branch that did not fail; null for none. */
+  /** The index of a branch that did not fail, or null for no branch. */
   readonly chosen: number | null;
-  /** Who decided, 1 to 256 characters. Whoever asks them has made sure that it is they. */
+  /**
+   * The author of the answer, 1 to 256 characters. The asking program has verified the identity.
+   */
   readonly by: string;
   readonly reason?: string;
 }

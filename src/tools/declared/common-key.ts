@@ -1,6 +1,6 @@
 import { isPlain, type KeyForm } from './key.ts';
 
-/** Reads the keys of a form, a sign with each step. */
+/** Reads the keys of a form, one character per step. */
 export interface KeyReader {
   /** Whether a key may end here. */
   readonly isEnd: boolean;
@@ -10,15 +10,15 @@ export interface KeyReader {
 interface Step {
   readonly on: readonly string[];
   readonly to: KeyReader;
-  /** Whether this begins the key of an effect. */
+  /** Whether the key of an effect starts here. */
   readonly isEffectKey?: boolean;
 }
 
 /**
- * A key that calls of two tools may both have, the shortest, or undefined. It is exact, for inputs of any texts, but that what stands in
- * one form twice is taken for two things.
- *
- * Both are read at once, as automata that take each step together; so the pairs of their places are all that there is to try.
+ * The shortest key that calls of two tools may share, or undefined. The result is exact for string
+ * inputs, except that a field used twice in one form counts as two fields.
+ * Both readers run as automata that take each step together. The search therefore tries only the
+ * pairs of their states.
  */
 export function commonKey(one: KeyReader, other: KeyReader): string | undefined {
   const tried = new Map<KeyReader, Set<KeyReader>>();
@@ -34,7 +34,7 @@ export function commonKey(one: KeyReader, other: KeyReader): string | undefined 
     if (a.isEnd && b.isEnd) return text;
     for (const step of a.steps) {
       for (const beside of b.steps) {
-        // Two effects never have the same key, so theirs don't both begin here.
+        // Two effects never have the same key, so their keys do not both start here.
         if (step.isEffectKey === true && beside.isEffectKey === true) continue;
         const sign = step.on.find((each) => beside.on.includes(each));
         if (sign !== undefined) reach(step.to, beside.to, text + sign);
@@ -44,7 +44,7 @@ export function commonKey(one: KeyReader, other: KeyReader): string | undefined 
   return undefined;
 }
 
-/** Made from its end: each part goes on with what reads the rest. */
+/** Built from the end: each part continues with the reader of the rest. */
 export function keyReader(form: KeyForm): KeyReader {
   return form.reduceRight<KeyReader>(
     (rest, part) => {
@@ -61,7 +61,7 @@ function readsText(text: string, rest: KeyReader): KeyReader {
 
 const HEX = [...'0123456789abcdef'];
 
-/** As `effectKey` makes them. */
+/** The number of hex digits in an `effectKey`. */
 const EFFECT_KEY_DIGITS = 64;
 
 function readsEffectKey(rest: KeyReader): KeyReader {
@@ -74,10 +74,10 @@ function readsEffectKey(rest: KeyReader): KeyReader {
 const PLAIN = Array.from({ length: 128 }, (_, code) => code)
   .filter(isPlain)
   .map((code) => String.fromCharCode(code))
-  // Letters first, so that of two keys of effects, each read beside a value, one comes out of other digits than the other.
+  // Letters first: two effect keys, each read next to a value, then come out with different digits.
   .reverse();
 
-/** Any characters, each as it stands or escaped, and then the rest. */
+/** Reads any characters, each plain or escaped, and then the rest. */
 function readsValue(escaped: number, rest: KeyReader): KeyReader {
   const steps = [...rest.steps];
   const value: KeyReader = { isEnd: rest.isEnd, steps };
@@ -85,7 +85,7 @@ function readsValue(escaped: number, rest: KeyReader): KeyReader {
   return value;
 }
 
-/** Bytes that are escaped, by their digits. */
+/** Escaped bytes, by their digits. */
 type Bytes = readonly { readonly high: string; readonly lows: readonly string[] }[];
 
 function bytes(from: number, to: number): Bytes {
@@ -110,12 +110,12 @@ const CHARACTERS: readonly (readonly Bytes[])[] = [
   [bytes(0xf4, 0xf4), bytes(0x80, 0x8f), NEXT, NEXT],
 ];
 
-/** One of these, each byte escaped so many times. */
+/** Reads one of these characters, with each byte escaped the given number of times. */
 function readsBytes(choice: readonly (readonly Bytes[])[], escaped: number, rest: KeyReader): KeyReader {
   const steps = choice.flatMap(([first, ...more]): Step[] => {
     const to = more.length === 0 ? rest : readsBytes([more], escaped, rest);
     return first!.map(({ high, lows }) => ({ on: [high], to: { isEnd: false, steps: [{ on: lows, to }] } }));
   });
-  // Where the escape is escaped itself, so is the sign that it begins with.
+  // If the escape is escaped itself, its percent sign is escaped too.
   return readsText(`%${'25'.repeat(escaped - 1)}`, { isEnd: false, steps });
 }

@@ -20,51 +20,66 @@ import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from 
 import { spelledOut } from './spelled-out.ts';
 import { uncheckedIn, withoutIdleType } from './unchecked.ts';
 
-/** What is called, by its name, and with what. By default a tool gets the whole input. */
+/** A callable by name, with its arguments. Default: the tool receives the whole input. */
 export interface Called {
   readonly call: string;
   readonly args?: Mapping;
 }
 
-/** A tool as plain data, that can stand in a file. */
+/** A tool as plain data, which a file can contain. */
 export interface ToolDeclaration {
   readonly name: string;
   readonly description?: string;
-  /** A JSON Schema of an object. What of one can't be checked is refused. */
+  /** A JSON Schema of an object. A schema that can't be checked in full is refused. */
   readonly input: { readonly [keyword: string]: Json };
   readonly class: ToolSpec['class'];
   /** Scopes with `{member}` for a part of the input. */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
-  /** What the sink knows a call by, with `{member}` and `{key}`. By default the key of the effect, `{key}`. */
+  /**
+   * The key under which the sink knows a call, with `{member}` and `{key}`. Default: the key of the
+   * effect, `{key}`.
+   */
   readonly key?: string;
   readonly execute: Called;
   /**
-   * Undoes it; its arguments come from the input and the result. An answer with `undone` says how far, as `Undone`; any other, that all
-   * is undone.
+   * Compensates the effect, with arguments from the input and the result. An answer with `undone`
+   * states the extent, as `Undone`. Any other answer means that the effect is compensated in full.
    */
   readonly compensate?: Called;
-  /** Does something about what that has left; its arguments come from the input and the residue. */
+  /** Mitigates the residue, with arguments from the input and the residue. */
   readonly mitigate?: Called;
-  /** Asks whether it has happened, by arguments from the input; the answer is `{"happened": true, "result": …}` or false. */
+  /**
+   * Queries whether the effect happened, with arguments from the input. The answer is
+   * `{"happened": true, "result": …}` or false.
+   */
   readonly reconcile?: Called;
   readonly uncompensated?: string;
-  /** What a call costs, and what undoing it does, by unit of the writ's budget: whole numbers, the same for every call. */
+  /**
+   * The cost of a call, and of its compensation, by unit of the writ's budget: whole numbers, equal
+   * for every call.
+   */
   readonly cost?: Amounts;
   readonly undoCost?: Amounts;
-  /** The kind of counselor who approves what can be neither undone nor held. */
+  /** The kind of counselor who approves an effect that can be neither compensated nor buffered. */
   readonly channel?: string;
-  /** As of any tool (`ToolSpec`): what it answers is kept by salted hash; branches of one transaction may use it at one place at once. */
+  /**
+   * Same as in `ToolSpec`: results are stored by salted hash; branches of one transaction may use
+   * the tool on one scope concurrently.
+   */
   readonly sensitive?: boolean;
   readonly parallel?: boolean;
 }
 
-/** What declarations may call by name: tools, or plain functions, which are given arguments, key and signal. */
+/**
+ * The tools and functions that declarations may call by name. A function receives arguments, key
+ * and signal.
+ */
 export interface Callables {
   readonly [name: string]: Tool | ((args: any, call: Call) => unknown);
 }
 
-/** A copy: what a declaration says can't change after it was checked. */
+/** A copy, so a declaration can't change after its check. */
 const JSON_VALUE = z.unknown().transform((value, problems) => {
   try {
     return copyJson(value, { foreign: true });
@@ -99,9 +114,9 @@ const DECLARATION = z.strictObject({
 });
 
 /**
- * A tool of a declaration. What is wrong with one is found before anything is called.
+ * The tool of a declaration. An invalid declaration is refused before any call.
  *
- * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
+ * @throws EffectError `invalid_tool`, naming the tool, the invalid part and the remedy
  */
 export function declaredTool(
   declaration: ToolDeclaration | (Omit<ToolDeclaration, 'input'> & { readonly input: z.ZodType }),
@@ -173,7 +188,10 @@ export function declaredTool(
 
 const PARTS = ['execute', 'compensate', 'mitigate', 'reconcile'] as const;
 
-/** Why one of its calls could not be made with that input, or undefined: what is planned is called when it is too late to say so, and undone later still. */
+/**
+ * Why a call can't be made with that input, or undefined. The check runs early, because planned
+ * calls and compensations run when a refusal comes too late.
+ */
 function unfit(declaration: ToolDeclaration, key: string, input: Json): string | undefined {
   try {
     filledKey(key, input, '');
@@ -185,7 +203,7 @@ function unfit(declaration: ToolDeclaration, key: string, input: Json): string |
   }
 }
 
-/** A sink must not take what is done about a deed for the deed itself, which it is asked about by its own key. */
+/** A sink must not confuse a call about an effect with the effect itself, which has its own key. */
 const PREFIXES: Readonly<Record<Part, string>> = {
   execute: '',
   compensate: 'undo-',
@@ -194,7 +212,8 @@ const PREFIXES: Readonly<Record<Part, string>> = {
 };
 
 /**
- * Tools of several declarations. None has a name that another has, nor keys that another may have at the same callable.
+ * The tools of several declarations. No two tools share a name, or may share a key at the same
+ * callable.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -212,8 +231,8 @@ export function declaredTools(declarations: readonly ToolDeclaration[], callable
 }
 
 /**
- * How far it is undone. What is called may be any function or tool, which says that it failed by throwing; but where it speaks of that,
- * it is taken at its word, and the runtime takes no word that it doesn't know for an answer.
+ * The extent of a compensation. The callable may be any function or tool, and a failure is a thrown
+ * error. If the answer has `undone`, its statement counts, and the runtime refuses unknown words.
  */
 function undoneBy(said: unknown): Undone {
   return isRecord(said) && 'undone' in said ? (said as unknown as Undone) : { undone: 'all' };
@@ -224,7 +243,7 @@ const HAPPENED = z.union([
   z.strictObject({ happened: z.literal(false) }),
 ]);
 
-/** @throws TypeError for another answer, in which one of these may be said of something else */
+/** @throws TypeError for any other answer, in which `happened` may describe something else */
 function toldBy(said: unknown): Reconciled {
   const read = HAPPENED.safeParse(said);
   if (read.success) return read.data as Reconciled;
@@ -264,7 +283,7 @@ function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {
   }
 }
 
-/** As far as members are read off a JSON Schema. */
+/** The parts of a JSON Schema from which fields are read. */
 interface ReadSchema {
   readonly properties?: object;
   readonly required?: readonly string[];
@@ -273,7 +292,9 @@ interface ReadSchema {
   readonly allOf?: readonly ReadSchema[];
 }
 
-/** Those of an object; of alternatives, those that each of them has and requires. */
+/**
+ * The fields of an object. For alternatives, the fields that every alternative has and requires.
+ */
 function membersIn(schema: ReadSchema, isAlternative = false): ReadonlySet<string> {
   const { properties = {}, required = [], anyOf = [], oneOf = [], allOf = [] } = schema;
   const own = Object.keys(properties).filter((name) => !isAlternative || required.includes(name));
@@ -306,13 +327,16 @@ function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables
   );
 }
 
-/** Why a tool can't be called for a part, by what it says of itself, or undefined. What a function does, nobody can see. */
+/**
+ * Why a tool can't be called for a part, by its own declaration, or undefined. The effects of a
+ * plain function are unknown.
+ */
 function contradictionWith(part: Part, sort: ToolSpec['class'], target: Target): string | undefined {
   if (typeof target === 'function' || target.class === undefined) return undefined;
   const { name, class: its } = target;
   if (part === 'reconcile' || sort === 'read')
     return `its ${part} only reads, and calls ${name}, which changes something`;
-  // It would be called again for an answer that was lost.
+  // The call would be repeated after a lost answer.
   if (part === 'mitigate')
     return sort?.sink !== 'blind' && its.sink === 'blind'
       ? `its mitigate calls ${name}, which is blind, and would do it again where an answer was lost; call what is keyed or queryable`
@@ -321,7 +345,7 @@ function contradictionWith(part: Part, sort: ToolSpec['class'], target: Target):
   return `its sink is keyed, and its ${part} calls ${name}, of which it is ${its.sink}; say so of both`;
 }
 
-/** What a part may take its arguments from. */
+/** The sources from which a part may take its arguments. */
 const SOURCES: Readonly<Record<Part, readonly (keyof Sources)[]>> = {
   execute: ['input'],
   compensate: ['input', 'result'],
@@ -341,7 +365,10 @@ function callerOf(declaration: ToolDeclaration, part: Part, target: Target, memb
   };
 }
 
-/** What is done about a residue is done again with the compensation, and nobody asks about it by itself: a sink that can tell is asked first. */
+/**
+ * A mitigation is retried with the compensation, and no reconciliation queries it. A queryable sink
+ * is therefore queried first.
+ */
 async function doneBefore(target: Tool, args: Json, call: Call): Promise<{ readonly result: unknown } | undefined> {
   const { name, spec } = target;
   if (spec.reconcile === undefined) return undefined;
@@ -351,7 +378,7 @@ async function doneBefore(target: Tool, args: Json, call: Call): Promise<{ reado
   throw new TypeError(`${name} does not say whether it has happened`);
 }
 
-/** @throws DidNothing: what does not fit the tool that is called was not given to it */
+/** @throws DidNothing if the arguments do not fit the called tool, which was not called */
 function fitting(tool: Tool, args: Json): any {
   try {
     return tool.parse(args);

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { type Schema, schemasIn } from './unchecked.ts';
 
-/** What of a JSON Schema has a default that it would refuse itself, with its place, or undefined: a default is taken as it is. */
+/**
+ * A default in a JSON Schema that the schema itself refuses, with its location, or undefined.
+ * Defaults are used unchecked.
+ */
 export function misfitDefaultIn(root: Schema): string | undefined {
   const { $defs, definitions } = root;
   const defined = Object.entries({ $defs, definitions }).filter(([, each]) => each !== undefined);
@@ -31,7 +34,7 @@ export function misfitDefaultIn(root: Schema): string | undefined {
 }
 
 function problemOf(value: Json, schema: Schema, isAll: boolean): string | undefined {
-  // By itself it would refer to itself, and not to all of what it stands in.
+  // A separate subschema would refer to itself instead of the whole schema.
   if (!isAll && /"\$ref":"#\/?"/.test(JSON.stringify(schema)))
     return 'a default is checked by nobody where its schema has a $ref to #; leave it out, or name what is referred to in $defs';
   return z.fromJSONSchema(schema as never).safeParse(value).success

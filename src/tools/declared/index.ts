@@ -1,12 +1,12 @@
 /**
- * Tools from declarations that are plain data: what a tool is, beside what it calls.
- *
- * Guarantees: a declaration that can't be used is refused by name before anything is called, and an input of which a call could not be made
- * where it is given; calls that differ in what their keys name have different keys, and so have those of different tools at one function; what
- * undoes a call gets its arguments from the input and the result, and a key of its own, and what it says it has left is kept; where arguments
- * can't be made, nothing was called.
- *
- * Never: evaluates what a declaration says; calls anything but the tools and functions that it was given.
+ * Tools from declarations that are plain data: the description of a tool, and the callables behind
+ * it.
+ * Guarantees: an unusable declaration is refused by name before any call. An input for which no
+ * call could be made is refused when it is given. Calls that differ in the fields of their keys
+ * have different keys, and so do calls of different tools at one function. A compensation gets its
+ * arguments from the input and the result, and its own key. The residue that it reports is stored.
+ * If arguments can't be made, nothing is called.
+ * Never: evaluates code from a declaration; calls a tool or function that it was not given.
  */
 export {
   type Callables,

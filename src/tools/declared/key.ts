@@ -2,22 +2,29 @@ import { DidNothing } from '#effects';
 
 const PART = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** What fills a place of a template never has one of these outside of an escape, so whatever has one keeps two places apart. */
+/**
+ * A filled placeholder contains these characters only in an escape, so any of them separates two
+ * placeholders.
+ */
 const APART = /[^A-Za-z0-9%]/;
 
-/** What keys look like: texts as they stand, and places that are filled. */
+/** The form of keys: literal strings, and placeholders. */
 export type KeyForm = readonly (string | KeyPlace)[];
 
-/** Filled by the key of the effect, or by something of the input, escaped that many times. */
+/**
+ * A placeholder: filled by the effect's key, or by an input field that is escaped the given number
+ * of times.
+ */
 export type KeyPlace = { readonly of: 'effect' } | { readonly of: 'input'; readonly escaped: number };
 
-/** Of calls that hand on the key of the effect as it is. */
+/** The form of calls that pass the key of the effect unchanged. */
 export const EFFECT_KEY: KeyForm = [{ of: 'effect' }];
 
 /**
- * Why a template of keys can't be used, or undefined. Two different calls have to have different keys: each place has to be
- * kept apart from the next, and what may be compensated needs `{key}`, since a sink must not answer a new attempt with
- * what it has undone (decisions §5.8).
+ * Why a key template can't be used, or undefined. Two different calls must have different keys, so
+ * each placeholder must be separated from the next. A tool that may be compensated needs `{key}`: a
+ * sink must not answer a new attempt with a compensated result
+ * (docs/decisions/016-effect-outcomes.md).
  */
 export function keyProblem(
   template: string,
@@ -38,7 +45,10 @@ export function keyProblem(
   return undefined;
 }
 
-/** @throws DidNothing where a member is no text and no number */
+/**
+ * Fills a key template.
+ * @throws DidNothing if a field is neither a string nor a number
+ */
 export function filledKey(template: string, input: unknown, key: string): string {
   return template.replaceAll(PART, (_, name: string) => {
     const value = name === 'key' ? key : (input as Record<string, unknown> | null)?.[name];
@@ -48,7 +58,7 @@ export function filledKey(template: string, input: unknown, key: string): string
   });
 }
 
-/** Of the keys that a template is filled to. */
+/** The form of the keys that a template produces. */
 export function keyForm(template: string): KeyForm {
   return template.split(PART).map((part, i) => {
     if (i % 2 === 0) return part;
@@ -56,7 +66,7 @@ export function keyForm(template: string): KeyForm {
   });
 }
 
-/** Of the keys of calls that are made with the keys of another form, in place of the key of an effect. */
+/** The form of keys whose effect key is replaced by a key of another form. */
 export function formWithin(form: KeyForm, given: KeyForm): KeyForm {
   return form.flatMap((part) => (typeof part !== 'string' && part.of === 'effect' ? given.map(escapedPart) : [part]));
 }
@@ -72,7 +82,7 @@ function escapedText(text: string): string {
     .join('');
 }
 
-/** Whether a byte stands as it is where a place is filled. */
+/** Whether a byte stays unescaped in a filled placeholder. */
 export function isPlain(byte: number): boolean {
   return /[A-Za-z0-9]/.test(String.fromCharCode(byte));
 }

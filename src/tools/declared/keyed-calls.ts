@@ -2,25 +2,25 @@ import type { Tool, ToolSpec } from '#effects';
 import { commonKey, type KeyReader, keyReader } from './common-key.ts';
 import { EFFECT_KEY, formWithin, type KeyForm } from './key.ts';
 
-/** What a tool calls a function for. */
+/** The purpose for which a tool calls a function. */
 export type Part = 'execute' | 'compensate' | 'mitigate' | 'reconcile';
 
-/** A function that a tool calls, and under which keys. */
+/** A function that a tool calls, and the form of its keys. */
 export interface KeyedCall {
   readonly part: Part;
   readonly callee: (...args: any[]) => unknown;
-  /** As the declaration names it. */
+  /** The name in the declaration. */
   readonly name: string;
   readonly form: KeyForm;
   readonly keys: KeyReader;
 }
 
-/** Of a declared tool. In what is made of it by spreading, as around its calls, it stands as well. */
+/** The calls of a declared tool. A spread copy of the tool has the field as well. */
 export const CALLS: unique symbol = Symbol('calls of a declared tool');
 
 /**
- * The functions that are called in the end, where something is called for a part of a tool under keys of that form: for a declared tool,
- * which makes keys of its own of them, what that calls.
+ * The functions that are finally called if the callable is called for a part of a tool under keys
+ * of that form. A declared tool derives its own keys from these, so its own functions are returned.
  */
 export function keyedCalls(part: Part, name: string, target: Tool | KeyedCall['callee'], form: KeyForm): KeyedCall[] {
   if (typeof target === 'function') return [keyedCall(part, name, target, form)];
@@ -30,11 +30,11 @@ export function keyedCalls(part: Part, name: string, target: Tool | KeyedCall['c
 }
 
 /**
- * Why a tool that makes these calls can't be used beside another, or undefined. A sink that is called by both would take a call of one for
- * one that the other has made. The function is what it goes by: one may have two names.
- *
- * That every key begins with the name of its tool would do as well, and nobody would have to be refused; but a sink knows what was
- * done by the keys that it was given, and would do again what an earlier version has done.
+ * Why a tool that makes these calls can't be used with another tool, or undefined. A sink that both
+ * tools call would confuse their calls. Functions are compared by identity, because one function
+ * may have two names.
+ * Keys could start with the name of their tool instead, and no tool would be refused. But a sink
+ * identifies effects by the keys that it received. It would repeat effects of an earlier version.
  */
 export function besideProblem(name: string, calls: readonly KeyedCall[], other: Tool): string | undefined {
   for (const call of calls) {
@@ -47,7 +47,7 @@ export function besideProblem(name: string, calls: readonly KeyedCall[], other: 
   return undefined;
 }
 
-/** A tool that is not declared is called itself, with the key of the effect. */
+/** A tool without a declaration is called itself, with the key of the effect. */
 function callsOf({ name, spec }: Tool): readonly KeyedCall[] {
   const { [CALLS]: declared } = spec as ToolSpec & { readonly [CALLS]?: readonly KeyedCall[] };
   if (declared !== undefined) return declared;

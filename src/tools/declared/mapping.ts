@@ -2,17 +2,20 @@ import type { Json } from '#base';
 import { parsePointer } from '#canon';
 import { DidNothing } from '#effects';
 
-/** What arguments are made from. */
+/** The sources of arguments. */
 export interface Sources {
   readonly input: Json;
   readonly result?: Json;
   readonly residue?: Json;
 }
 
-/** Arguments as data: every `{"$from": "/input/…"}`, or `/result/…` or `/residue/…`, in them stands for what is there. */
+/**
+ * Arguments as data. Every `{"$from": "/input/…"}`, `/result/…` or `/residue/…` stands for the
+ * value at that pointer.
+ */
 export type Mapping = Json;
 
-/** Why a mapping can't be used, or undefined. `members`: those that the input can have. */
+/** Why a mapping can't be used, or undefined. `members`: the fields that the input can have. */
 export function mappingProblem(
   mapping: Mapping,
   allowed: readonly (keyof Sources)[],
@@ -37,7 +40,10 @@ export function mappingProblem(
   return undefined;
 }
 
-/** The arguments. @throws DidNothing where there is nothing at the place that one of them comes from */
+/**
+ * The arguments of a mapping.
+ * @throws DidNothing if a pointer has no value
+ */
 export function mapped(mapping: Mapping, sources: Sources): Json {
   const from = fromOf(mapping);
   if (from !== undefined) return found(String(from), sources);
@@ -46,7 +52,7 @@ export function mapped(mapping: Mapping, sources: Sources): Json {
   return Object.fromEntries(Object.entries(mapping).map(([name, each]) => [name, mapped(each, sources)]));
 }
 
-/** @throws DidNothing where there is nothing at the place of the input that one of them comes from */
+/** @throws DidNothing if a pointer into the input has no value */
 export function requireFrom(mapping: Mapping, input: Json): void {
   const from = fromOf(mapping);
   if (from !== undefined) {

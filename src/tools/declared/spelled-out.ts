@@ -2,8 +2,9 @@ import type { Json } from '#base';
 import { BY_NAME, COMPOSED, type Schema, WITHIN } from './unchecked.ts';
 
 /**
- * A schema of the same values that says in full what would be checked by nobody as it stands: alternatives that only require members of what
- * they stand beside are each put together with that, and a map with names out of a list has those as its members.
+ * A schema of the same values that states otherwise unchecked parts in full. Alternatives that only
+ * require sibling fields are each merged with those fields. A map whose names come from a list gets
+ * those names as its fields.
  */
 export function spelledOut(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
@@ -21,7 +22,7 @@ export function spelledOut(schema: Json): Json {
   return withAlternatives(withMembers(made));
 }
 
-/** Alternatives that name nothing but what they require of the members beside them. */
+/** Merges alternatives that name only required fields next to them. */
 function withAlternatives(schema: Schema): Schema {
   const [composed, second] = COMPOSED.filter((keyword) => Object.hasOwn(schema, keyword));
   if (composed === undefined || composed === 'allOf' || second !== undefined) return schema;
@@ -41,7 +42,9 @@ function withAlternatives(schema: Schema): Schema {
   return { ...(Object.fromEntries(around) as Schema), [composed]: all };
 }
 
-/** A map of which the names are said one by one, and nothing else of its members. */
+/**
+ * Spells out a map whose names are listed and whose schema states nothing else about its fields.
+ */
 function withMembers(schema: Schema): Schema {
   const { propertyNames, additionalProperties = true, ...beside } = schema;
   if (beside['type'] !== 'object' || !isNamed(propertyNames)) return schema;

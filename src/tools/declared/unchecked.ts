@@ -2,7 +2,7 @@ import type { Json } from '#base';
 
 export type Schema = Readonly<Record<string, Json>>;
 
-/** What limits values of one type, and is passed over where no type is said. */
+/** Keywords that limit values of one type, and are ignored without a type. */
 const LIMITS = [
   ...['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
   ...['minProperties', 'maxProperties', 'items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems'],
@@ -11,15 +11,24 @@ const LIMITS = [
 ];
 export const COMPOSED = ['anyOf', 'oneOf', 'allOf'];
 const UNKNOWN = ['dependencies', '$dynamicRef', '$recursiveRef'];
-/** What JSON Schema has and nobody checks; a name that it has not is a note. */
+/**
+ * Formats of JSON Schema that are not checked. A name that JSON Schema does not define is an
+ * annotation.
+ */
 const FORMATS: readonly Json[] = [
   ...['idn-email', 'idn-hostname', 'iri', 'iri-reference', 'uri-template', 'json-pointer', 'relative-json-pointer'],
   'regex',
 ];
-/** In patterns, what would be taken for letters: they are read without the flag `u`. */
+/**
+ * Pattern escapes that would be read as letters, because patterns are compiled without the flag
+ * `u`.
+ */
 const BY_CODE_POINT = /(?<!\\)(?:\\\\)*\\[pPu]\{/;
 
-/** What each has to be, where it is no schema; of another sort it would be as if it were not there. */
+/**
+ * The required value type of each keyword that is not a schema. A value of another type would be
+ * ignored.
+ */
 const SORTS: readonly (readonly [sort: string, keywords: readonly string[], isIt: (value: Json) => boolean])[] = [
   [
     'a number',
@@ -33,7 +42,7 @@ const SORTS: readonly (readonly [sort: string, keywords: readonly string[], isIt
   ['a list', ['required', 'prefixItems', ...COMPOSED], Array.isArray],
 ];
 
-/** Where schemas stand in a schema: by themselves or in a list, and by names. */
+/** Keywords that contain schemas: directly or in a list, and by name. */
 export const WITHIN = [
   'items',
   'prefixItems',
@@ -46,8 +55,9 @@ export const WITHIN = [
 export const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'];
 
 /**
- * What of a JSON Schema would be checked by nobody, with its place, or undefined. The zod schema that is made of it passes over keywords that
- * stand where it does not look for them: a limit would be none. What it can't do at all it refuses itself.
+ * A part of a JSON Schema that would not be checked, with its location, or undefined. The derived
+ * zod schema ignores keywords in places where it does not expect them, so a limit would have no
+ * effect. The conversion itself refuses the keywords that it does not support.
  */
 export function uncheckedIn(schema: Json): string | undefined {
   return passedOverIn(schema, '') ?? forgivenIn(schema as Schema);
@@ -67,8 +77,9 @@ function passedOverIn(schema: Json, at: string): string | undefined {
 }
 
 /**
- * A member that one of several schemas refuses is no fault where all have to fit and another one takes it: it is forgiven by whoever says nothing
- * of members. So where schemas meet, as those of `allOf` do, or a choice and what stands beside it, none can say which members there may be.
+ * A field that one of several schemas refuses is accepted if all must match and another schema
+ * accepts it. A schema that does not restrict its fields accepts any field. If schemas combine, as
+ * in `allOf` or a choice with siblings, no schema may therefore restrict the fields.
  */
 function forgivenIn(root: Schema): string | undefined {
   const [apart, met] = [new Set<Json>(), new Set<Json>()];
@@ -86,7 +97,7 @@ function forgivenIn(root: Schema): string | undefined {
     const all: (readonly [place: string, schema: Json, isMet: boolean])[] = [];
     for (const keyword of composed) {
       const choice = given[keyword] as readonly Json[];
-      // Whatever is wrong with one of those is, as one has to fit and no other.
+      // In `oneOf` a mismatch is final, because exactly one alternative must match.
       const isApart = keyword === 'oneOf' && choice.length > 1;
       const isWithin = !isApart && (meets || (keyword === 'allOf' && choice.length > 1));
       for (const [i, each] of choice.entries()) all.push([`${keyword}/${i}`, each, isWithin]);
@@ -106,13 +117,13 @@ function forgivenIn(root: Schema): string | undefined {
   return visit(root, '', false);
 }
 
-/** What says which members there may be, if anything does. */
+/** The keyword that restricts the fields, if any. */
 function ofMembers({ additionalProperties, propertyNames = true }: Schema): string | undefined {
   if (additionalProperties === false) return 'additionalProperties';
   return propertyNames === true ? undefined : 'propertyNames';
 }
 
-/** As far as it is taken: the root, or one of its definitions. */
+/** The supported targets of a reference: the root, or one of its definitions. */
 function referredTo(reference: string, root: Schema): Json {
   const [, , name] = reference.split('/');
   if (name === undefined) return root;
@@ -121,8 +132,8 @@ function referredTo(reference: string, root: Schema): Json {
 }
 
 /**
- * A schema of an object that says no more of it than that it is one, and whose choices all say so too, without that: then they stand by
- * themselves, and each can say which members there may be.
+ * Removes a type `object` that adds nothing, because all alternatives of the schema state it. The
+ * alternatives then stand alone, and each can restrict its fields.
  */
 export function withoutIdleType(schema: Schema): Schema {
   const { type, ...rest } = schema;
@@ -143,7 +154,7 @@ export function schemasIn(schema: Schema): (readonly [place: string, schema: Jso
   return [...named, ...within];
 }
 
-/** A name is a text, whether that is said or not. */
+/** A property name is a string, with or without a type. */
 function textOf(schema: Json): Json {
   return typeof schema === 'object' && schema !== null ? { type: 'string', ...schema } : schema;
 }
