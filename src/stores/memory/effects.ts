@@ -14,10 +14,13 @@ export class MemoryEffects implements EffectView {
   readonly #keys = new Map<Hash, EffectKeyRow>();
   #lastEpoch = 0;
   #fence = 0;
-  /** Under which something may be written: that of a tenure, or those of all members. */
+  /** The fences that accept writes: the fence of a lease, or those of all group members. */
   readonly #fences = new Set<number>();
 
-  /** Begins a tenure, or the first membership after one: what is written under those before is fenced from now on. */
+  /**
+   * Starts a lease, or the first group membership after a lease. Writes under earlier fences are
+   * refused from now on.
+   */
   raise(): Pick<Tenure, 'fence' | 'lastEpoch'> {
     this.#fences.clear();
     return this.join();
@@ -28,7 +31,7 @@ export class MemoryEffects implements EffectView {
     return judgeEffects(write, this);
   }
 
-  /** What was judged last, with nothing written since. */
+  /** Writes the change that was checked last. Nothing may have been written since that check. */
   write({ begun, records, keys, ended }: EffectChange): void {
     for (const { epoch, trajectory_id, body } of begun) {
       this.#transactions.set(epoch, { trajectory_id, body, records: [], isOpen: true });
@@ -39,14 +42,14 @@ export class MemoryEffects implements EffectView {
     for (const epoch of ended) this.#transactions.get(epoch)!.isOpen = false;
   }
 
-  /** Begins a membership beside others. */
+  /** Starts a membership in shared mode. */
   join(): Pick<Tenure, 'fence' | 'lastEpoch'> {
     this.#fence += 1;
     this.#fences.add(this.#fence);
     return { fence: this.#fence, lastEpoch: this.#lastEpoch };
   }
 
-  /** Ends a membership: what is written under it is fenced from now on. */
+  /** Ends a membership. Writes under its fence are refused from now on. */
   part(fence: number): void {
     this.#fences.delete(fence);
   }

@@ -54,12 +54,12 @@ interface Partition extends FactState, TextHome {
 export class MemoryFacts implements FactView {
   readonly isErased: (hash: Hash) => boolean;
   readonly #partitions = new Map<string, Partition>();
-  /** Of all partitions, with the space. */
+  /** The keys of all versions of all partitions, with the space. */
   readonly #versions = new Set<string>();
   readonly #texts = new MemoryTexts();
-  /** The rebuilding that is under way, or was interrupted. */
+  /** The rebuild that is in progress, or was interrupted. */
   #rebuilding: object | undefined;
-  /** Entries have come without theirs. */
+  /** Whether entries were appended without their facts. */
   #areAwaited = false;
 
   /** `isErased`: whether the store has erased a blob. */
@@ -73,7 +73,7 @@ export class MemoryFacts implements FactView {
     return judgeFacts(writes, this);
   }
 
-  /** What was judged last, with nothing written since. */
+  /** Writes the changes that were checked last. Nothing may have been written since that check. */
   write(changes: readonly FactChange[]): void {
     for (const change of changes) {
       const { partition, names, version, system_time, close, insert, since } = change;
@@ -93,7 +93,7 @@ export class MemoryFacts implements FactView {
     }
   }
 
-  /** Takes away what says so, in every version. */
+  /** Replaces erased values in every version. */
   erase(erased: readonly ErasedRow[]): void {
     const hashes = new Set(erased.map(({ hash }) => hash));
     this.#texts.erase(hashes);
@@ -123,7 +123,7 @@ export class MemoryFacts implements FactView {
     return this.#versions.has(versionKey(name, key));
   }
 
-  /** As `FactStore.partition`. */
+  /** Same as `FactStore.partition`. */
   state(name: PartitionName): PartitionState | undefined {
     this.requireComplete();
     const found = this.#find(name);
@@ -133,7 +133,7 @@ export class MemoryFacts implements FactView {
     return { names, version, latest, open: open.sort(byValidTime), ...(since !== undefined && { since }) };
   }
 
-  /** As `FactStore.facts`, with nothing left out that has a default. */
+  /** Same as `FactStore.facts`, with the defaults filled in. */
   query(query: FactQuery & { readonly limit: number }): FactVersion[] {
     this.requireComplete();
     const { space, branch, subject, predicate, after, limit } = query;
@@ -154,7 +154,7 @@ export class MemoryFacts implements FactView {
     return rest.sort(compareRows).slice(0, limit);
   }
 
-  /** As `FactStore.factsByText`, with nothing left out that has a default. */
+  /** Same as `FactStore.factsByText`, with the defaults filled in. */
   byText(query: FactTextQuery & { readonly limit: number }): FactHit[] {
     this.requireComplete();
     return this.#texts.byText(
@@ -165,19 +165,19 @@ export class MemoryFacts implements FactView {
     );
   }
 
-  /** As `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
+  /** Same as `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
   byVector(query: FactVectorQuery & { readonly limit: number }): FactHit[] {
     this.requireComplete();
     return this.#texts.byVector(query, (row) => isNamed(row, query) && isAsked(row, query), query.limit);
   }
 
-  /** As `FactStore.textsToEmbed`. */
+  /** Same as `FactStore.textsToEmbed`. */
   toEmbed(embedder: string, space: string, limit: number): FactText[] {
     this.requireComplete();
     return this.#texts.toEmbed(embedder, space, limit);
   }
 
-  /** As `FactStore.putVectors`. @throws {StoreError} for vectors of other dimensions */
+  /** Same as `FactStore.putVectors`. @throws {StoreError} for vectors of other dimensions */
   putVectors(embedder: string, vectors: readonly FactVector[]): void {
     this.#texts.putVectors(embedder, vectors);
   }
@@ -200,7 +200,7 @@ export class MemoryFacts implements FactView {
     );
   }
 
-  /** As `FactStore.branchPartitions`, with nothing left out that has a default. */
+  /** Same as `FactStore.branchPartitions`, with the defaults filled in. */
   branchPartitions(query: BranchPartitionQuery & { readonly limit: number }): BranchPartition[] {
     this.requireComplete();
     const { space, branch, subject, predicate, after, limit } = query;
@@ -216,7 +216,7 @@ export class MemoryFacts implements FactView {
       .slice(0, limit);
   }
 
-  /** Forgets all. What it answers names the rebuilding that begins with it. */
+  /** Deletes all facts. Returns the identity of the rebuild that starts with this call. */
   beginRebuilding(): object {
     this.#partitions.clear();
     this.#versions.clear();
@@ -226,7 +226,7 @@ export class MemoryFacts implements FactView {
     return this.#rebuilding;
   }
 
-  /** @throws {StoreError} for misuse, and where another rebuilding has begun meanwhile */
+  /** @throws {StoreError} for misuse, and if another rebuild has started */
   takeIn(writes: readonly FactWrite[], rebuilding: object): void {
     this.#requireMine(rebuilding);
     for (const write of writes) {
@@ -241,12 +241,12 @@ export class MemoryFacts implements FactView {
     this.#rebuilding = undefined;
   }
 
-  /** Facts are incomplete from now on, and stay as they are. */
+  /** Marks the facts as incomplete. The facts themselves stay as they are. */
   await(): void {
     this.#areAwaited = true;
   }
 
-  /** As `FactStore.keepFacts`. */
+  /** Same as `FactStore.keepFacts`. */
   keep(): boolean {
     if (this.#rebuilding === undefined && this.#partitions.size > 0) this.#areAwaited = false;
     return this.#isComplete;

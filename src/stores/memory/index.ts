@@ -1,2 +1,3 @@
-// A ledger and an oracle log in memory, for tests: the same answers as the other stores, and nothing survives.
+// A ledger and an oracle log in memory, for tests. The store answers like the other stores, and
+// loses everything at the end of the process.
 export { MemoryStore } from './store.ts';

@@ -30,7 +30,7 @@ import { MemoryFacts } from './facts.ts';
 
 type Whole<Query> = Query & { readonly limit: number };
 
-/** Everything that a store in memory holds. What is called is done at once, by itself. */
+/** All data of a store in memory. Every call runs immediately and atomically. */
 export class Rows implements Reads {
   readonly effects: MemoryEffects = new MemoryEffects();
   readonly believed: MemoryFacts = new MemoryFacts((hash) => this.#erased.has(hash));
@@ -258,7 +258,7 @@ export class Rows implements Reads {
     return this.believed.toEmbed(embedder, space, limit);
   }
 
-  // A copy, frozen: a caller who changes a row must not change the store's.
+  // A frozen copy: a caller's change to a row must not change the store's row.
   #insert({ id, trajectory_id, parent, seq, kind, payload }: EntryRow): void {
     const row = Object.freeze({ id, trajectory_id, parent, seq, kind, payload });
     const rows = this.#trajectories.get(trajectory_id);

@@ -10,8 +10,9 @@ import { Rows } from './rows.ts';
 import { Tenures } from './tenure.ts';
 
 /**
- * The port without a disk. Like a store with one, it answers later and not at once, in the order of the calls, and a read
- * does not see what still waits. `close` forgets nothing that was answered, but no one can open the same store again.
+ * A store without a disk. Like a store with a disk, it answers asynchronously in the order of the
+ * calls. A read does not see waiting writes. `close` keeps every answered write, but no caller can
+ * open the same store again.
  */
 export class MemoryStore extends CheckedStore {
   static {
@@ -20,13 +21,18 @@ export class MemoryStore extends CheckedStore {
 
   readonly readonly = false;
   readonly #tenures: Tenures;
-  /** As `SharedEffectStore` has it; only where it was made so. */
+  /**
+   * Same as `SharedEffectStore.shareEffects`. Exists only if the store was created with `shared`.
+   */
   readonly shareEffects?: SharedEffectStore['shareEffects'];
   readonly #members: Members | undefined;
   #waiting: (() => void)[] = [];
   #closed: Promise<void> | undefined;
 
-  /** `shared`: several runtimes of this process may work on effects here at a time; else one, and the others wait. */
+  /**
+   * `shared`: several runtimes of this process may share the effect log. Otherwise one runtime
+   * holds it, and the others wait.
+   */
   constructor({ shared = false }: { readonly shared?: boolean } = {}) {
     const rows = new Rows();
     const tenures = new Tenures();
@@ -66,7 +72,8 @@ export class MemoryStore extends CheckedStore {
         try {
           resolve(write());
         } catch (error) {
-          // A row that can be read no more: its caller is told, and nobody else waits for ever.
+          // The row is no longer readable: its caller receives the error, and no other caller waits
+          // forever.
           reject(error);
         }
       });

@@ -1,12 +1,15 @@
 import type { Tenure } from '#ledger';
 
-/** Tenures of the effects of a store in memory: whoever asked first has it, and then the next. */
+/** Exclusive leases on the effect log of a store in memory, in the order of the requests. */
 export class Tenures {
   readonly #waiting: (() => void)[] = [];
   readonly #closing = new AbortController();
   #isHeld = false;
 
-  /** `raise` raises the fence. @throws the reason of the signal or of `refuse`, or what `raise` throws */
+  /**
+   * `raise` raises the fence. @throws the reason of the signal or of `refuse`, or the error of
+   * `raise`
+   */
   async hold(raise: () => Promise<Pick<Tenure, 'fence' | 'lastEpoch'>>, signal?: AbortSignal): Promise<Tenure> {
     const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
     waiting.throwIfAborted();
@@ -27,12 +30,13 @@ export class Tenures {
     }
   }
 
-  /** Ends every wait with that reason; no tenure is given from now on. */
+  /** Ends every wait with the reason. No lease is given from now on. */
   refuse(reason: Error): void {
     this.#closing.abort(reason);
   }
 
-  // Whose turn it is takes over what is held, so that nobody comes in between.
+  // The previous holder hands the lock directly to the next waiter, so no other caller can acquire
+  // it in between.
   #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = (): void => {

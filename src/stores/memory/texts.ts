@@ -3,7 +3,7 @@ import { Bm25, dayOf, documentOf, rounded, wordsOf, wordsOfDocument } from '#mem
 import { compareRows, erasedText, isErasedText } from '../facts.ts';
 import { dot, otherDimensions, unit } from '../vectors.ts';
 
-/** Where rows are that a text is of. */
+/** The rows of a text. */
 export interface TextHome {
   readonly name: { readonly space: string };
   readonly names: { readonly hash: Hash };
@@ -17,31 +17,31 @@ interface Text {
   readonly content: Hash;
   readonly text: string;
   readonly length: number;
-  /** How often each of its words stands in it. */
+  /** The number of occurrences of each word in the text. */
   readonly words: ReadonlyMap<string, number>;
   readonly vectors: Map<string, Float32Array>;
 }
 
 /** The texts of one space. */
 interface Shelf {
-  /** By their ids, in the order in which they came. */
+  /** By their ids, in the order of insertion. */
   readonly texts: Map<string, Text>;
   readonly byWord: Map<string, Set<Text>>;
   words: number;
 }
 
-/** What the facts of a store in memory are found by. Texts are indexed when somebody looks for one. */
+/** The search index of facts in memory. A text is indexed at the first search. */
 export class MemoryTexts {
   readonly #shelves = new Map<string, Shelf>();
   readonly #dimensions = new Map<string, number>();
   #waiting: { readonly home: TextHome; readonly row: FactVersion }[] = [];
 
-  /** To be called with each row that is new. */
+  /** Call this with each new row. */
   add(home: TextHome, row: FactVersion): void {
     this.#waiting.push({ home, row });
   }
 
-  /** To be called before the rows themselves lose it. */
+  /** Call this before the values are erased from the rows themselves. */
   erase(hashes: ReadonlySet<Hash>): void {
     const isKept = (home: TextHome, content: Hash): boolean => !hashes.has(content) && !hashes.has(home.names.hash);
     this.#waiting = this.#waiting.filter(({ home, row }) => isKept(home, row.content.hash));
@@ -55,7 +55,7 @@ export class MemoryTexts {
     this.#dimensions.clear();
   }
 
-  /** The best rows of those that are asked for. */
+  /** The best matching rows that `isAsked` accepts. */
   byText(space: string, text: string, isAsked: (row: FactVersion) => boolean, limit: number): FactHit[] {
     this.#index();
     const shelf = this.#shelves.get(space);
@@ -76,7 +76,9 @@ export class MemoryTexts {
     return best(scored, isAsked, limit);
   }
 
-  /** The nearest rows of those that are asked for. @throws {StoreError} for a vector of other dimensions */
+  /**
+   * The nearest rows that `isAsked` accepts. @throws {StoreError} for a vector of other dimensions
+   */
   byVector(
     { space, embedder, vector }: { readonly space: string; readonly embedder: string; readonly vector: Float32Array },
     isAsked: (row: FactVersion) => boolean,
@@ -101,7 +103,7 @@ export class MemoryTexts {
     return texts.slice(0, limit).map(({ id, text }) => ({ id, text }));
   }
 
-  /** @throws {StoreError} where the embedder has vectors of other dimensions */
+  /** @throws {StoreError} if the embedder's stored vectors have other dimensions */
   putVectors(embedder: string, vectors: readonly FactVector[]): void {
     const [first] = vectors;
     if (first === undefined) return;
@@ -155,7 +157,7 @@ function remove(shelf: Shelf, text: Text): void {
   }
 }
 
-/** Which text of its partition a row is of. */
+/** The name of a row's text within its partition. */
 function nameOf(row: FactVersion): string {
   return `${row.content.hash} ${row.row_kind} ${dayOf(row)}`;
 }

@@ -3,7 +3,10 @@ import type { EntryRow } from '#ledger';
 import { prepareEntryRows } from '../connection/row.ts';
 import type { HashIndex } from './hash-index.ts';
 
-/** At most two entries whose id begins with the prefix: the second tells that the prefix is not enough. */
+/**
+ * At most two entries whose ids start with the prefix. A second entry shows that the prefix is
+ * ambiguous.
+ */
 export function prepareFind(db: DatabaseSync, ids: HashIndex): (prefix: string) => EntryRow[] {
   const rows = prepareEntryRows(db, 'WHERE e.position = ?');
   return (prefix) => ids.findAll(prefix, 2).flatMap((position) => rows(position));

@@ -1,38 +1,44 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Hash } from '#ledger';
 
-/** When rows are moved from memory into the table, and how many at a time. */
+/** The limits for moving rows from memory into the table. */
 interface Sizes {
-  /** So many are in memory alone before they begin to be moved. */
+  /** The number of rows in memory at which moving starts. */
   readonly run: number;
-  /** At least so many are moved in a transaction. */
+  /** The minimum number of rows that one transaction moves. */
   readonly moved: number;
-  /** And so many for each new one, so that a run is moved before the next one is due. */
+  /** The number of rows moved for each new one, so a run is moved before the next one is due. */
   readonly perRow: number;
 }
 
 const SIZES: Sizes = { run: 16_384, moved: 64, perRow: 4 };
 
-/** Rows of one run, at most, and what tells them apart while they are sorted: with 31 bits of a prefix it is a number without loss. */
+/**
+ * The maximum number of rows in a run. The position within a run and 31 bits of a prefix fit in one
+ * exact number, which is the sort key.
+ */
 const RUN_MAX: number = 2 ** 20;
 
-/** Which rows are found, and by which column. */
+/** The tables whose rows an index finds by hash. */
 export type HashedTable = 'blob' | 'entry';
 
 const COLUMN: { readonly [table in HashedTable]: string } = { blob: 'hash', entry: 'id' };
 
-/** Rows by the prefix of their hash; hardly ever two with the same. */
+/** Positions of rows by the prefix of their hash. Two rows hardly ever share a prefix. */
 type Places = Map<number, number | number[]>;
 
-/** What the file says of the index: it has all rows up to `through`, and those up to `run_to` whose prefix is less than `next`. */
+/**
+ * The state of the index in the file. The table contains all rows up to `through`, and rows up to
+ * `run_to` with a prefix below `next`.
+ */
 interface Mark {
   readonly through: number;
-  /** Null where no run is being moved. */
+  /** Null if no run is being moved. */
   readonly run_to: number | null;
   readonly next: number;
 }
 
-/** Rows that are on their way into the table, in order of prefix. */
+/** Rows that are being moved into the table, in order of prefix. */
 interface Run {
   readonly places: Places;
   readonly prefixes: Float64Array;
@@ -41,9 +47,14 @@ interface Run {
 }
 
 /**
- * Finds the rows of one table by their hashes. Rows that a commit adds are known in memory only, and are read again from their own table where
- * they are not: the commit writes nothing for it. When there are enough of them they are moved into the index's table in order of hash,
- * a few with each later commit, whichever process makes it: many then share a page, where hashes by themselves would dirty one each.
+ * Finds the rows of one table by their hashes.
+ *
+ * New rows of a commit are indexed in memory only, so the commit writes no index rows. Another
+ * process reads these rows from their own table again.
+ *
+ * When enough rows are in memory, later commits of any process move them into the index's table, a
+ * few per commit. The rows move in order of hash, so many share a page. Separate inserts would
+ * dirty one page per hash.
  */
 export class HashIndex {
   readonly #sizes: Sizes;
@@ -58,11 +69,14 @@ export class HashIndex {
   readonly #selectHash: StatementSync;
   #young: Places = new Map();
   #run: Run | undefined;
-  /** As the file has it; undefined where it has to be read, and with it all that is in memory. */
+  /** The state in the file. Undefined if it and everything in memory must be reloaded. */
   #mark: Mark | undefined;
-  /** Up to here rows are in the table, in the run or in `young`, but for those of others as long as `isBehind`. */
+  /**
+   * All rows up to this position are in the table, in the run or in `young`, except new rows of
+   * other connections while `isBehind`.
+   */
   #last = 0;
-  /** Others may have added rows that were not read yet. */
+  /** Whether other connections can have added rows that are not loaded yet. */
   #isBehind = true;
   #added = 0;
   #seenVersion: unknown;
@@ -84,7 +98,7 @@ export class HashIndex {
     this.#selectHash = db.prepare(`SELECT lower(hex(${column})) AS hash FROM ${table} WHERE position = ?`);
   }
 
-  /** The row with that hash, as it is committed. */
+  /** The position of the committed row with the hash. */
   find(hash: Hash): number | undefined {
     this.#refresh(this.#version());
     const prefix = prefixOf(hash);
@@ -94,12 +108,12 @@ export class HashIndex {
     return this.#known(prefix, hash);
   }
 
-  /** Inside a transaction that has called `begin`: the row with that hash. */
+  /** The position of the row with the hash, inside a transaction that has called `begin`. */
   findWritten(hash: Hash): number | undefined {
     return this.#known(prefixOf(hash), hash);
   }
 
-  /** Rows whose hash begins with the hexadecimal prefix, in order of hash, at most so many. */
+  /** The rows whose hash starts with the hexadecimal prefix, in order of hash, at most `limit`. */
   findAll(start: string, limit: number): number[] {
     this.begin(this.#version());
     const from = prefixOf(start.padEnd(8, '0'));
@@ -116,28 +130,35 @@ export class HashIndex {
       .map(({ position }) => position);
   }
 
-  /** To be called first in every transaction that writes rows, with the file's `data_version`, which tells that others have written. */
+  /**
+   * Call this first in every transaction that writes rows. `version` is the file's `data_version`,
+   * which changes when other connections write.
+   */
   begin(version: unknown): void {
     this.#refresh(version);
     if (this.#isBehind) this.#readNew();
   }
 
-  /** To be called after every rollback, also one to a savepoint: all is read again. */
+  /** Call this after every rollback, also to a savepoint. The index then reloads everything. */
   forget(): void {
     this.#mark = undefined;
     this.#added = 0;
   }
 
-  /** Inside a transaction: the row was inserted, behind all others. */
+  /** Adds a row that was inserted after all others, inside a transaction. */
   add(hash: Hash, position: number): void {
     put(this.#young, prefixOf(hash), position);
     this.#last = position;
     this.#added++;
   }
 
-  /** Inside a transaction, after all else: moves some rows into the table where it is time to. */
+  /**
+   * Moves rows into the table if a move is due. Call this inside a transaction, after all other
+   * writes.
+   */
   move(): void {
-    // After a rollback to a savepoint there may be rows in memory that are not, and positions that are no row's.
+    // After a rollback to a savepoint, memory can contain positions without rows and lack existing
+    // rows.
     if (this.#mark === undefined) return;
     const { run, moved, perRow } = this.#sizes;
     const due = Math.max(moved, this.#added * perRow);
@@ -159,18 +180,18 @@ export class HashIndex {
     this.#setMark.run(this.#mark.through, this.#mark.run_to, this.#mark.next);
   }
 
-  /** Up to where the next run goes. */
+  /** The last position of the next run. */
   #runEnd(): number {
     if (this.#young.size < RUN_MAX / 2) return this.#last;
     const positions = [...this.#young.values()].flatMap(listed);
     return positions.length <= RUN_MAX ? this.#last : positions.sort((a, b) => a - b)[RUN_MAX - 1]!;
   }
 
-  /** What is still to be moved of the run, which another process may have begun. */
+  /** The rows of the run that are still to be moved. Another process can have started the run. */
   #takeRun({ run_to, next }: Mark & { readonly run_to: number }): Run {
     const places = this.#takeUpTo(run_to);
     const positions: number[] = [];
-    // One number for both: sorted as numbers, a run is in order in a few milliseconds.
+    // One number for both fields: sorting numbers takes a few milliseconds per run.
     const keys: number[] = [];
     for (const [prefix, place] of places) {
       if (prefix < next) continue;
@@ -188,7 +209,10 @@ export class HashIndex {
     };
   }
 
-  /** Rows up to there are no longer among the young ones. As a rule these are all. */
+  /**
+   * Removes the rows up to a position from the young rows, and returns them. Usually these are all
+   * rows.
+   */
   #takeUpTo(last: number): Places {
     const all = this.#young;
     this.#young = new Map();
@@ -203,7 +227,7 @@ export class HashIndex {
     return this.#selectVersion.get()?.['data_version'];
   }
 
-  /** Reads how far the table goes, where that may have changed. */
+  /** Reloads the state of the table if it can have changed. */
   #refresh(version: unknown): void {
     if (version === this.#seenVersion && this.#mark !== undefined) return;
     this.#seenVersion = version;
@@ -212,7 +236,7 @@ export class HashIndex {
     const isSame = mark.through === this.#mark?.through && mark.run_to === this.#mark.run_to;
     this.#mark = { through: mark.through, run_to: mark.run_to, next: mark.next };
     if (isSame) {
-      // What others have moved of the run is moved.
+      // Drops the rows of the run that another process has moved.
       const run = this.#run;
       while (run !== undefined && run.next < run.prefixes.length && run.prefixes[run.next]! < mark.next) run.next++;
       return;
@@ -222,7 +246,7 @@ export class HashIndex {
     this.#run = undefined;
   }
 
-  /** Takes in rows that others have added since. */
+  /** Loads the rows that other connections have added since. */
   #readNew(): void {
     for (const row of this.#selectNew.iterate(this.#last)) {
       const [position, hash] = row as unknown as [number, Uint8Array];
@@ -235,7 +259,7 @@ export class HashIndex {
   #known(prefix: number, hash: Hash): number | undefined {
     const young = this.#young.get(prefix);
     const running = this.#run?.places.get(prefix);
-    // Most of what is looked for is new, and to ask for the first costs less than for all.
+    // Most searched hashes are new, and selecting the first match costs less than selecting all.
     if (young === undefined && running === undefined && this.#selectPlaces.get(prefix) === undefined) return undefined;
     const found = this.#selectPlaces.all(prefix) as unknown as [position: number][];
     const bytes = Buffer.from(hash, 'hex');
@@ -244,7 +268,7 @@ export class HashIndex {
   }
 }
 
-/** How many rows the table lacks that it should have: of those up to where it says that it has all. */
+/** The number of rows that the table lacks, out of those up to its `through` mark. */
 export function prepareUnindexed(db: DatabaseSync, table: HashedTable): () => number {
   const rows = db.prepare(`SELECT position, ${COLUMN[table]} FROM ${table}
     WHERE position <= (SELECT max(through) FROM hash_index WHERE name = '${table}')`);
@@ -260,12 +284,12 @@ export function prepareUnindexed(db: DatabaseSync, table: HashedTable): () => nu
   };
 }
 
-/** The first 31 bits: a small integer, which a map finds fastest. */
+/** The first 31 bits of a hash: a small integer, the fastest key of a map. */
 function prefixOf(hash: string): number {
   return Number.parseInt(hash.slice(0, 8), 16) >>> 1;
 }
 
-/** The same of a hash in bytes. */
+/** The first 31 bits of a hash in bytes. */
 function prefixOfBytes(hash: Uint8Array): number {
   return ((hash[0]! << 24) | (hash[1]! << 16) | (hash[2]! << 8) | hash[3]!) >>> 1;
 }

@@ -4,22 +4,25 @@ import { StoreError } from '../../errors.ts';
 import { prepareEntryRows } from '../connection/row.ts';
 import type { HashIndex } from './hash-index.ts';
 
-/** How many entries have a place in the log. */
+/** The number of entries with a position in the log. */
 export function prepareLogSize(db: DatabaseSync): () => number {
   const statement = db.prepare('SELECT coalesce(max(idx) + 1, 0) AS size FROM log');
   return () => statement.get()?.['size'] as number;
 }
 
-/** Entries behind the last one in the log, in the order of their commits. */
+/** The entries after the last logged one, in the order of their commits. */
 export function prepareUnlogged(db: DatabaseSync): (limit: number) => EntryRow[] {
-  // The last one logged is the one with the highest position: both orders are that of the commits.
+  // The last logged entry has the highest position: both orders are the order of commits.
   return prepareEntryRows(
     db,
     `WHERE e.position > (SELECT coalesce(max(entry), 0) FROM log) ORDER BY e.position LIMIT ?`,
   );
 }
 
-/** Inside a transaction: the leaves get the next places. False, and nothing written, unless the log has that size. */
+/**
+ * Gives the leaves the next positions, inside a transaction. Returns false without writing if the
+ * log has another size.
+ */
 export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () => number): (step: LogStep) => boolean {
   const leaf = db.prepare('INSERT INTO log (idx, entry, leaf) VALUES (?, ?, ?)');
   const node = db.prepare('INSERT INTO log_node (level, idx, hash) VALUES (?, ?, ?)');
@@ -38,7 +41,7 @@ export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () =
   };
 }
 
-/** Hashes of leaves (level 0) or of full subtrees, from an index on. */
+/** The hashes of leaves (level 0) or of full subtrees, from an index on. */
 export function prepareLogNodes(
   db: DatabaseSync,
 ): (level: number, from: number, count: number) => (Uint8Array | undefined)[] {
@@ -52,7 +55,7 @@ export function prepareLogNodes(
   };
 }
 
-/** An entry's place in the log. */
+/** An entry's index in the log. */
 export function prepareLogIndex(db: DatabaseSync, ids: HashIndex): (id: Hash) => number | undefined {
   const statement = db.prepare('SELECT idx FROM log WHERE entry = ?');
   return (id) => {

@@ -13,7 +13,7 @@ export function prepareOracleGet(db: DatabaseSync): (key: string) => OracleRow |
   };
 }
 
-/** What was put with a `within` and is not erased, by key. */
+/** The answers that were put with a `within` and are not erased, by key. */
 export function prepareOracleWithin(
   db: DatabaseSync,
 ): (within: string, page: { readonly after?: string; readonly limit: number }) => OracleRow[] {
@@ -28,7 +28,7 @@ export function prepareOracleWithin(
     });
 }
 
-/** What was erased, by key. */
+/** The erased answers, by key. */
 export function prepareOracleErased(
   db: DatabaseSync,
 ): (page: { readonly after?: string; readonly limit: number }) => OracleRow[] {
@@ -42,7 +42,10 @@ export function prepareOracleErased(
     });
 }
 
-/** Inside a transaction: deletes answers, and keeps by whom; what is not there is never taken in. */
+/**
+ * Deletes answers inside a transaction, and records the erasing entry. A missing answer can never
+ * be put later.
+ */
 export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedAnswer[]) => void {
   const erase = db.prepare(`
     INSERT INTO oracle (key, answer, at, erased_by) VALUES (unhex(?), '', '', unhex(?))
@@ -52,7 +55,7 @@ export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedA
   };
 }
 
-/** Inside a transaction: records the answer unless there is one, and returns the one that is there now. */
+/** Records the answer unless one exists, inside a transaction. Returns the stored answer. */
 export function prepareOraclePut(
   db: DatabaseSync,
   get: (key: string) => OracleRow | undefined,

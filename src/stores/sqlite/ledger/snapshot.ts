@@ -11,7 +11,7 @@ export function prepareSnapshot(db: DatabaseSync): (trajectoryId: string) => Sna
   };
 }
 
-/** Inside a transaction: in place of the one before, if nothing was erased since. */
+/** Replaces the snapshot inside a transaction, unless a value was erased since. */
 export function preparePutSnapshot(db: DatabaseSync): (row: SnapshotRow, erasures: number) => void {
   const statement = db.prepare(`INSERT OR REPLACE INTO snapshot (trajectory, seq, hash, text)
     SELECT key, ?, unhex(?), ? FROM trajectory WHERE name = ? AND (${ERASURES}) = ?`);
@@ -20,7 +20,7 @@ export function preparePutSnapshot(db: DatabaseSync): (row: SnapshotRow, erasure
   };
 }
 
-/** Inside a transaction: deletes all. */
+/** Deletes all snapshots, inside a transaction. */
 export function prepareDropSnapshots(db: DatabaseSync): () => void {
   const statement = db.prepare('DELETE FROM snapshot');
   return () => {
@@ -28,7 +28,7 @@ export function prepareDropSnapshots(db: DatabaseSync): () => void {
   };
 }
 
-/** How many blobs were erased. */
+/** The number of erased blobs. */
 export function prepareErasures(db: DatabaseSync): () => number {
   const statement = db.prepare(ERASURES);
   return () => statement.get()?.['n'] as number;

@@ -3,7 +3,7 @@ import type { TrajectoryInfo } from '#ledger';
 
 /** Every trajectory with its head, in order of creation, which is the order of keys. */
 export function prepareTrajectories(db: DatabaseSync): () => TrajectoryInfo[] {
-  // One index lookup a trajectory instead of a scan of all entries: seqs are contiguous from 0.
+  // One index lookup per trajectory instead of a scan of all entries: seqs are contiguous from 0.
   const statement = db.prepare(`
     SELECT t.name AS trajectory_id, e.seq + 1 AS entries, lower(hex(e.id)) AS head
     FROM trajectory AS t JOIN entry AS e ON e.trajectory = t.key

@@ -2,22 +2,22 @@ import type { DatabaseSync } from 'node:sqlite';
 import { migrationsIn, versionAfter } from '../../schema-version.ts';
 import { schema } from './0001-schema.ts';
 
-/** `ASZE`, at offset 68 of the file: how a file says that it is an Assize store. */
+/** `ASZE`, at offset 68 of the file: the mark of an Assize store. */
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
 export const MIGRATIONS: readonly string[] = [schema];
 
-/** The schema this program reads and writes; `user_version` in the file. */
+/** The schema version that this program reads and writes; `user_version` in the file. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);
 
-/** What a file says it is. */
+/** The identification of a file. */
 export interface Mark {
   readonly applicationId: number;
   readonly version: number;
 }
 
-/** The file's mark; SQLite's own error where the file is no database. */
+/** The file's mark. Throws SQLite's own error if the file is not a database. */
 export function readMark(db: DatabaseSync): Mark {
   return {
     applicationId: Number(db.prepare('PRAGMA application_id').get()?.['application_id']),
@@ -29,7 +29,8 @@ export function readMark(db: DatabaseSync): Mark {
 export function migrate(db: DatabaseSync, migrations: readonly string[] = MIGRATIONS): void {
   try {
     db.exec('BEGIN IMMEDIATE');
-    // Read inside the transaction: another process may have migrated while this one waited for the lock.
+    // Read inside the transaction: another process may have migrated the file while this one waited
+    // for the lock.
     const missing = migrations.slice(migrationsIn(readMark(db).version));
     if (missing.length === 0) return;
     for (const migration of missing) db.exec(migration);

@@ -3,7 +3,8 @@ import { type ConnectionTask, connectAgain } from '../connection/reconnect.ts';
 import { sqliteFailure } from '../errors.ts';
 import type { Copied } from './checkpointer.ts';
 
-// Where that fails there is no thread for it: nothing was copied, and whoever writes does that.
+// If the connection fails, the worker copied nothing and exits. The writer then copies the WAL
+// itself.
 const db = connectAgain(workerData as ConnectionTask);
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 

@@ -4,23 +4,27 @@ import { Worker } from 'node:worker_threads';
 import { connectionTask } from '../connection/reconnect.ts';
 import { sqliteError } from '../errors.ts';
 
-/** What the thread answers each time; it begins with a copy. */
+/** The worker's answer to each request. The worker starts with a copy. */
 export type Copied = { readonly isCopied: true } | { readonly errcode: number; readonly message: string };
 
 /**
- * Copies the WAL into the file in a thread of its own, by a connection of its own (`wal_checkpoint(PASSIVE)`): what is written meanwhile
- * goes on, and waits for nothing but the disk. What comes into the WAL while it copies is for the next time, and so the last few pages are for
- * whoever writes: only between two of its groups all of it is copied, so that the next one begins the WAL anew.
+ * Copies the WAL into the file in a worker thread with its own connection
+ * (`wal_checkpoint(PASSIVE)`).
  *
- * The thread is begun with the first copy, and keeps no process alive, but where somebody waits for what it copies.
+ * Writes continue in the meantime, and wait only for the disk. Pages that reach the WAL during a
+ * copy belong to the next copy. The writer therefore copies the last few pages itself, between two
+ * of its groups. Only then the whole WAL is copied, and the next group can restart it.
+ *
+ * The first copy starts the thread. The thread keeps the process alive only while a caller waits
+ * for a copy.
  */
 export class WalCopier {
   readonly #db: DatabaseSync;
   readonly #path: string;
   #worker: Worker | undefined;
-  /** It has no thread, or has none any more. */
+  /** Whether the worker does not exist, or has ended. */
   #isOver = false;
-  /** Somebody waits for what is copied. */
+  /** Whether a caller waits for the copy. */
   #isHeld = false;
 
   constructor(db: DatabaseSync, path: string) {
@@ -29,9 +33,10 @@ export class WalCopier {
   }
 
   /**
-   * When what the WAL has by now is in the file, as far as nobody reads what was there before. False where there is no thread for it, and
-   * there will be none.
-   * @throws SQLite's error: what is in the file then is known when it is opened again
+   * Resolves when the current contents of the WAL are in the file, as far as no reader needs the
+   * old pages. Resolves to false if no thread is available, now and later.
+   *
+   * @throws SQLite's error: the contents of the file are known when it is opened again
    */
   async copy(): Promise<boolean> {
     const worker = this.#asked();
@@ -44,7 +49,7 @@ export class WalCopier {
     return true;
   }
 
-  /** The thread, which has been asked for a copy; undefined where there is none. */
+  /** The worker, after a request for a copy. Undefined if no worker is available. */
   #asked(): Worker | undefined {
     if (this.#isOver) return undefined;
     if (this.#worker !== undefined) {
@@ -54,7 +59,7 @@ export class WalCopier {
     try {
       this.#worker = this.#begin();
     } catch {
-      // None can be begun now: who writes copies, as it would without one.
+      // The system cannot start a thread. The writer then copies the WAL itself.
       return undefined;
     }
     return this.#worker;
@@ -64,23 +69,23 @@ export class WalCopier {
     const task = connectionTask(this.#db, this.#path);
     const worker = new Worker(workerFile(), { workerData: task, execArgv: [] });
     worker.unref();
-    // Who waits for an answer hears of it; and without anybody it is seen with the next copy.
+    // A waiting caller receives the error. Otherwise the next copy notices the end of the worker.
     worker.on('error', () => (this.#isOver = true));
     worker.on('exit', () => (this.#isOver = true));
     return worker;
   }
 
-  /** From now on a copy that is being made keeps the process alive, or none does. */
+  /** Sets whether a running copy keeps the process alive. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (this.#worker !== undefined && !this.#isOver) this.#refer(this.#worker);
   }
 
-  /** Ends the thread; its connection is closed when this settles. */
+  /** Ends the thread. Its connection is closed when the promise resolves. */
   async end(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined || this.#isOver) return;
-    // Who would ask for more now is not to let go of the thread that is waited for here.
+    // Prevents a new request, which would release the worker that this call waits for.
     this.#isOver = true;
     const ended = once(worker, 'exit').catch(() => undefined);
     worker.ref();
@@ -88,7 +93,7 @@ export class WalCopier {
     await ended;
   }
 
-  /** Undefined where the thread ends without one. */
+  /** Undefined if the thread ends without an answer. */
   #answerOf(worker: Worker): Promise<Copied | undefined> {
     return new Promise((resolve) => {
       const answered = (copied: Copied): void => over(copied);
@@ -109,7 +114,7 @@ export class WalCopier {
   }
 }
 
-/** The worker beside this file: a source in the repository, JavaScript in the package. */
+/** The worker next to this file: TypeScript in the repository, JavaScript in the package. */
 function workerFile(): URL {
   return new URL(`./checkpointer-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

@@ -11,23 +11,28 @@ import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
 
-/** Trajectories whose heads are kept in memory; more only cost a lookup each. */
+/**
+ * The maximum number of trajectories whose heads are in memory. Each further one costs one lookup.
+ */
 const HEADS_MAX = 10_000;
 
-/** What finds rows by hash. */
+/** The indexes that find rows by hash. */
 export interface Indexes {
   /** Entries by their ids. */
   readonly ids: HashIndex;
   readonly blobs: HashIndex;
 }
 
-/** What writes parts of a batch, and finds what is there. */
+/** The writers of the parts of a batch, and the indexes. */
 export interface Writers extends Indexes {
   readonly effects: EffectWriter;
   readonly facts: FactWriter;
 }
 
-/** Where the next entry of a trajectory goes. `key` is undefined as long as the store has no such trajectory. */
+/**
+ * The position after which the next entry of a trajectory is appended. `key` is undefined if the
+ * store has no such trajectory.
+ */
 interface Head {
   key: number | bigint | undefined;
   seq: number;
@@ -36,8 +41,10 @@ interface Head {
 }
 
 /**
- * Writes batches inside a transaction that the caller begins and ends. Compare-and-set is decided against the heads, in
- * memory where no one else has written since; the constraints of the table stand behind it.
+ * Writes batches inside a transaction that the caller begins and ends.
+ *
+ * Compare-and-set is decided against the heads, which are cached while no other connection has
+ * written. The constraints of the table are a second check.
  */
 export class BatchWriter {
   readonly #effects: EffectWriter;
@@ -84,8 +91,10 @@ export class BatchWriter {
   }
 
   /**
-   * To be called first in every transaction: forgets what is in memory when another connection has written.
-   * @throws {StoreError} `store_newer_schema` when that has migrated the file: nothing that is written here fits it any more
+   * Call this first in every transaction. It clears the caches if another connection has written.
+   *
+   * @throws {StoreError} `store_newer_schema` if that connection has migrated the file, because no
+   *   write of this version fits the new schema
    */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
@@ -98,7 +107,7 @@ export class BatchWriter {
     this.#indexes.blobs.begin(version);
   }
 
-  /** To be called after every rollback: what is in memory is then ahead of the file. */
+  /** Call this after every rollback, because the caches are then ahead of the file. */
   forget(): void {
     this.#forgetHeads();
     this.#indexes.ids.forget();
@@ -111,17 +120,21 @@ export class BatchWriter {
     this.#facts.forget();
   }
 
-  /** To be called last in every transaction: what is put off in each, so that no commit waits for all of it. */
+  /**
+   * Call this last in every transaction. It does a part of the deferred work, so no commit waits
+   * for all of it.
+   */
   end(): void {
     this.#indexes.ids.move();
     this.#indexes.blobs.move();
   }
 
   /**
-   * Writes the batch, or nothing and answers why.
+   * Writes the batch, or writes nothing and returns the reason.
    *
-   * @throws SQLite's error. StoreError for misuse of the effect log or of facts, with nothing written. `DuplicateEntry` for an id that the
-   *   store has elsewhere: part of the batch is then written, and the caller has to roll it back.
+   * @throws SQLite's error. StoreError for misuse of the effect log or of facts, with nothing
+   *   written. `DuplicateEntry` for an id that the store has at another position: part of the batch
+   *   is then written, and the caller must roll it back.
    */
   write(batch: Batch): CommitResult {
     const conflict = this.#findConflict(batch.entries);
@@ -169,9 +182,10 @@ export class BatchWriter {
     this.#facts.erase(erased);
   }
 
-  // Before the first insert, so that a conflict, the usual refusal, needs no savepoint.
+  // Runs before the first insert. A conflict, the usual refusal, then needs no savepoint.
   #findConflict(rows: readonly EntryRow[]): EntryRow | undefined {
-    // Positions that this batch itself moves; used only where it goes back and forth between trajectories.
+    // The positions that this batch itself moves. Used only if the batch alternates between
+    // trajectories.
     let moved: Map<string, { seq: number; id: Hash | null }> | undefined;
     let name: string | undefined;
     let seq = -1;
@@ -231,7 +245,7 @@ export class BatchWriter {
   }
 }
 
-/** An id that the store has already, at another place. */
+/** The id of an entry that the store has at another position. */
 export class DuplicateEntry extends Error {
   readonly row: EntryRow;
 

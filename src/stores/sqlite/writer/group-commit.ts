@@ -11,24 +11,30 @@ import { BatchJob, type Job, StepJob } from './job.ts';
 import { rewriteAside } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
 
-/** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
+/** The rows and bytes at which a group is full, so no caller waits for an endless group. */
 export const GROUP_ROWS_MAX = 1_024;
 export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
 
-/** Pages in the WAL after which they are copied into the file; more make the few slow commits slower. */
+/**
+ * The number of pages in the WAL at which they are copied into the file. More pages make the few
+ * slow commits slower.
+ */
 export const CHECKPOINT_PAGES = 4_000;
 
-/** Pages that are left to this thread of what another one copies, and how often that one goes on until it is so few. */
+/**
+ * The number of pages that the worker leaves to this thread, and the maximum number of passes until
+ * the rest is that small.
+ */
 const REST_PAGES = 256;
 const PASSES_MAX = 3;
 
-/** Pages estimated between two looks at how long the WAL is. */
+/** The estimated number of pages between two checks of the WAL's length. */
 const LOOK_PAGES = 256;
 
-/** A page in the WAL, with its header. */
+/** The size of a page in the WAL, with its header. */
 const FRAME_BYTES = 4_096 + 24;
 
-/** Between two tries to cut a WAL in which somebody reads. */
+/** The pause between two attempts to truncate a WAL that is being read. */
 export const CUT_PAUSE_MS = 100;
 
 interface Scrub {
@@ -36,7 +42,7 @@ interface Scrub {
   readonly reject: (error: StoreError) => void;
 }
 
-/** `isDone`: false where no thread was to be had; then it is done in this one. */
+/** `isDone`: false if no thread was available. This thread then does the rewrite. */
 type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 
 export interface GroupCommitOptions {
@@ -45,13 +51,19 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Writes in groups: whatever waits when a transaction starts goes into it, in the order of the calls, and each caller is
- * answered when the disk has it. A batch may build on one that still waits; when that one fails, it is a conflict.
+ * Writes in groups. A transaction contains all jobs that wait when it starts, in the order of the
+ * calls. Each caller is answered when the transaction is durable. A batch may build on a waiting
+ * batch. If that batch fails, the later one is a conflict.
  *
- * One failed write or sync poisons the handle: what waits is answered `unknown`, the database is closed, and `failure`
- * is set. A sync is never tried again, since the kernel may have dropped the pages that the first one could not write. Of the WAL, which was
- * synced, what finds no room in the file is copied later, and nothing has failed by that.
- * It ends in the same way where a newer version has migrated the file meanwhile; then nothing of what waits is written.
+ * A failed write or sync poisons the handle: waiting jobs are answered `unknown`, the database is
+ * closed, and `failure` is set. The class never retries a sync, because the kernel can have dropped
+ * the pages that the first sync could not write.
+ *
+ * WAL pages that find no space in the file are copied later. That is not a failure, because the WAL
+ * is synced.
+ *
+ * The handle is also poisoned if a newer version has migrated the file. In that case no waiting job
+ * is written.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync;
@@ -67,31 +79,40 @@ export class GroupCommit {
 
   #waiting: Job[] = [];
   #scheduled = false;
-  /** So many of the first waiting jobs were rolled back together because of one of them, and now go one by one. */
+  /**
+   * The number of first waiting jobs that were rolled back together because one of them failed.
+   * They are now written one by one.
+   */
   #suspects = 0;
   #lockedSince: number | undefined;
-  /** What jobs have written since the last checkpoint, in pages as estimated by them. */
+  /** The pages written since the last checkpoint, as estimated by the jobs. */
   #pagesEstimated = 0;
-  /** Pages in the WAL for one estimated, as the last checkpoint found it: it depends on the size of the indexes. */
+  /**
+   * The number of WAL pages per estimated page, as measured by the last checkpoint. It depends on
+   * the size of the indexes.
+   */
   #pagesPerEstimate = 1;
-  /** What jobs have written since the WAL was last looked at, in pages as estimated by them. */
+  /** The pages written since the last check of the WAL's length, as estimated by the jobs. */
   #pagesUnseen = 0;
-  /** How long the WAL was at the last checkpoint: its frames are then written over, and it grows only where there are more. */
+  /**
+   * The length of the WAL at the last checkpoint. Later writes overwrite its frames, and the WAL
+   * grows only beyond them.
+   */
   #walBytes = 0;
-  /** It has grown by as much as a checkpoint is due for, whatever was estimated. */
+  /** Whether the WAL has grown so far that a checkpoint is due, regardless of the estimate. */
   #isWalLong = false;
-  /** The WAL is being copied in another thread; what is written meanwhile is written. */
+  /** Whether the worker is copying the WAL. Writes continue in the meantime. */
   #isCopying = false;
-  /** All but the end of it was copied there, and the rest is for this thread. */
+  /** Whether the worker has copied the WAL except its end, which this thread must copy. */
   #isRestDue = false;
-  /** Who waits until nothing of what was erased is left. */
+  /** The callers that wait until every erased byte is gone. */
   #scrubs: Scrub[] = [];
   #unscrubbedSince: number | undefined;
-  /** Another thread writes the file anew, and what is to be written here waits for it. */
+  /** Whether a worker thread is rewriting the file. Writes of this thread wait for the rewrite. */
   #isAside = false;
-  /** What came of that, until it is looked at. */
+  /** The result of the rewrite, until this thread handles it. */
   #aside: Aside | undefined;
-  /** Set while the WAL still has what was erased, because somebody reads in it. */
+  /** Set while the WAL still contains erased bytes, because a reader uses the WAL. */
   #cutting: NodeJS.Timeout | undefined;
   #whenIdle: (() => void)[] = [];
   #failure: StoreError | undefined;
@@ -105,32 +126,36 @@ export class GroupCommit {
     this.#rollback = db.prepare('ROLLBACK');
     this.#checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
     this.#scrubber = new Scrubber(db);
-    // SQLite has it beside the file itself, where the path is a symbolic link.
+    // SQLite places the WAL next to the target of a symbolic link.
     this.#walPath = `${db.location() ?? options.path}-wal`;
     this.#copier = new WalCopier(db, options.path);
   }
 
-  /** Why the handle is poisoned; undefined as long as no write has failed. */
+  /** The reason why the handle is poisoned; undefined as long as no write has failed. */
   get failure(): StoreError | undefined {
     return this.#failure;
   }
 
-  /** Rejects with `store_locked` when nothing was written because another process held the lock for too long. */
+  /**
+   * Rejects with `store_locked` if nothing was written because another process held the lock for
+   * too long.
+   */
   commit(batch: Batch): Promise<CommitResult> {
     return new Promise((resolve, reject) => this.#enqueue(new BatchJob(batch, this.#writer, resolve, reject)));
   }
 
   /**
-   * What the step answers, which writes inside the transaction and may be repeated. Rejects with `store_locked` or
-   * `store_poisoned`.
+   * Resolves to the result of the step, which writes inside the transaction and may be repeated.
+   * Rejects with `store_locked` or `store_poisoned`.
    */
   run<T>(step: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {
     return new Promise((resolve, reject) => this.#enqueue(new StepJob(step, size, resolve, reject)));
   }
 
   /**
-   * Settles when the file has nothing of what was erased by then, nor the WAL, but for as long as somebody reads in it: then it is cut
-   * when they have ended. All who wait at a time have it done once. Rejects with `store_not_scrubbed`, `store_poisoned`.
+   * Resolves when neither the file nor the WAL contains bytes that were erased before the call. If
+   * a reader uses the WAL, the WAL is truncated after the reader has ended. All concurrent callers
+   * share one run. Rejects with `store_not_scrubbed` or `store_poisoned`.
    */
   scrub(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
@@ -140,20 +165,23 @@ export class GroupCommit {
     });
   }
 
-  /** Settles when nothing waits any more. */
+  /** Resolves when no job waits any more. */
   idle(): Promise<void> {
     if (this.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Before the database is closed, with nothing waiting: what was put off. @throws SQLite's error */
+  /**
+   * Completes the deferred work. Call this before the database is closed, when no job waits.
+   * @throws SQLite's error
+   */
   async end(): Promise<void> {
     await this.#copier.end();
     clearTimeout(this.#cutting);
     if (this.#cutting !== undefined) this.#scrubber.cut(true);
   }
 
-  /** Whether nobody waits for anything. */
+  /** Whether no caller waits. */
   get isIdle(): boolean {
     return this.#waiting.length + this.#scrubs.length === 0;
   }
@@ -167,8 +195,8 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  // Not in a microtask: calls that come over sockets come one event at a time, and a microtask between two of them would
-  // sync once a call. An immediate runs after all events that are ready.
+  // Not in a microtask: calls over sockets arrive one event at a time, and a microtask between two
+  // events would sync once per call. An immediate runs after all events that are ready.
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -177,15 +205,16 @@ export class GroupCommit {
 
   readonly #turn = (): void => {
     this.#scheduled = false;
-    if (!this.#db.isOpen) return; // closed since, with nothing waiting
-    if (this.#isAside) return; // comes again when that is done
+    if (!this.#db.isOpen) return; // closed in the meantime, with no job waiting
+    if (this.#isAside) return; // the end of the rewrite schedules the turn again
     try {
-      // Before the next group and not after the last one, so that callers have their answers first.
+      // Before the next group and not after the last one, so callers receive their answers first.
       if (this.#isRestDue) this.#copyWal();
       else if (this.#isCheckpointDue()) this.#copyAside();
       if (this.#waiting.length > 0 && this.#tryBegin()) this.#writeGroup();
       if (this.#scrubs.length > 0) {
-        // What is being copied can't be cut, and comes again when it is: nothing else may keep the process alive until then.
+        // A WAL cannot be truncated during a copy. The end of the copy schedules this turn again,
+        // and only the copy keeps the process alive until then.
         if (this.#isCopying) this.#copier.hold(true);
         else this.#tryScrub();
       }
@@ -200,7 +229,10 @@ export class GroupCommit {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** False when another connection writes: then this turn comes again later, or everything that waits has failed. */
+  /**
+   * False if another connection writes. The turn then runs again later, or every waiting job has
+   * failed.
+   */
   #tryBegin(): boolean {
     try {
       this.#begin.run();
@@ -228,7 +260,8 @@ export class GroupCommit {
     for (const job of this.#waiting.splice(0)) job.fail(error);
   }
 
-  // Jobs leave the queue only once they are answered: whatever goes wrong, they are still among those that wait.
+  // Jobs leave the queue only after their answer, so a failure finds every unanswered job in the
+  // queue.
   #writeGroup(): void {
     const size = this.#suspects > 0 ? this.#suspects : this.#groupSize();
     this.#writer.begin();
@@ -266,7 +299,7 @@ export class GroupCommit {
     return size;
   }
 
-  /** False when one of the jobs left part of itself behind, so that the transaction has to be rolled back. */
+  /** False if one of the jobs left a partial write, so the transaction must be rolled back. */
   #writeTogether(size: number): boolean {
     for (let index = 0; index < size; index += 1) if (!this.#waiting[index]!.write()) return false;
     return true;
@@ -284,8 +317,8 @@ export class GroupCommit {
     return true;
   }
 
-  // What comes one by one dirties many times the pages of as much that came together, by which they were estimated; and a commit whose frames
-  // make the file longer waits for that as well.
+  // Jobs in separate groups dirty many times the pages of the same jobs in one group, on which the
+  // estimate is based. A commit whose frames extend the WAL file also takes longer.
   #lookAtWal(): void {
     this.#pagesUnseen = 0;
     const bytes = this.#walSize();
@@ -297,7 +330,7 @@ export class GroupCommit {
     try {
       return statSync(this.#walPath, { throwIfNoEntry: false })?.size ?? 0;
     } catch {
-      // Then a checkpoint is due by what was written alone.
+      // Without a length, the estimate alone decides when a checkpoint is due.
       return 0;
     }
   }
@@ -308,8 +341,8 @@ export class GroupCommit {
   }
 
   /**
-   * What was written until now is copied in another thread, and what was written meanwhile, until that is little. This thread would stand
-   * still for tens of milliseconds for all of it.
+   * Copies the WAL in the worker thread, repeatedly until the rest is small. A full copy in this
+   * thread would block it for tens of milliseconds.
    */
   async #copyAside(): Promise<void> {
     this.#isCopying = true;
@@ -320,8 +353,8 @@ export class GroupCommit {
         if ((this.#pagesEstimated - before) * this.#pagesPerEstimate < REST_PAGES) break;
       }
     } catch (error) {
-      // Where a write has failed meanwhile, that is why nothing is written any more. What found no room for a part of it finds none for
-      // the rest either, which is put off then by this thread.
+      // If a write has failed in the meantime, that failure is the reason. If the disk is full,
+      // this thread finds no space for the rest either, and defers it.
       if (this.#failure === undefined && !isFull(error)) this.#poison(error);
     }
     this.#isCopying = false;
@@ -330,8 +363,9 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  // PASSIVE waits for no one; what a reader still needs is copied next time. So is what found no room in the file: the WAL, which was synced
-  // before, has all of it, and whoever copies copies and syncs all of it again.
+  // PASSIVE waits for no reader. Pages that a reader needs are copied next time. Pages that find no
+  // space are also copied later: the synced WAL contains all of them, and the next checkpoint
+  // copies and syncs all of them again.
   #copyWal(): void {
     try {
       const pages = Number(this.#checkpoint.get()?.['log']);
@@ -376,7 +410,10 @@ export class GroupCommit {
     }
   }
 
-  /** It is rolled back, and what of it has come into the WAL takes up space, until there is room to copy what was written before it. */
+  /**
+   * Releases the space of a rolled-back transaction. Its frames in the WAL take space until the
+   * earlier frames can be copied.
+   */
   #giveSpaceBack(): void {
     try {
       this.#scrubber.shorten(true);
@@ -398,7 +435,10 @@ export class GroupCommit {
     );
   }
 
-  /** Now, or when those have ended who read in it: no process has to stay for that, since the table knows that it is due. */
+  /**
+   * Truncates the WAL now, or after its readers have ended. The wait does not keep the process
+   * alive, because the table records that the truncation is due.
+   */
   #cutWal(waits: boolean): void {
     clearTimeout(this.#cutting);
     this.#cutting = undefined;
@@ -418,7 +458,8 @@ export class GroupCommit {
   #poison(cause: unknown): void {
     let reason = cause;
     try {
-      // Rolls back what is open and frees the locks, also when the caller never closes a poisoned store.
+      // Closing rolls back the open transaction and releases the locks, also if the caller never
+      // closes a poisoned store.
       this.#db.close();
     } catch (error) {
       reason = new AggregateError([cause, error], 'a write failed, and closing the database after it');
@@ -430,12 +471,12 @@ export class GroupCommit {
     const isMigrated = isAssizeError(cause, 'store_newer_schema');
     this.#failure = isMigrated ? (cause as StoreError) : poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) {
-      // That is found out before anything is written.
+      // The check finds a migration before anything is written.
       if (isMigrated) job.fail(this.#failure);
       else job.doubt(this.#failure);
     }
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);
-    // Also where it was no turn that failed: none comes any more.
+    // The failure can occur outside of a turn, and no later turn runs.
     this.#nowIdle();
   }
 }

@@ -4,25 +4,29 @@ import { StoreError } from '../../errors.ts';
 import { factSize } from '../../facts.ts';
 import { type BatchWriter, conflictAt, DuplicateEntry } from './commit.ts';
 
-/** What waits for the next transaction. */
+/** A job that waits for the next transaction. */
 export interface Job {
   readonly rows: number;
   readonly bytes: number;
-  /** What it adds to the WAL, estimated. */
+  /** The estimated number of pages that the job adds to the WAL. */
   readonly pages: number;
-  /** Inside the transaction; keeps the answer back. False when it has to be undone with a rollback. */
+  /**
+   * Writes inside the transaction and stores the answer. Returns false if the write must be rolled
+   * back.
+   */
   write(): boolean;
-  /** After the commit: gives the caller the answer. */
+  /** Answers the caller after the commit. */
   answer(): void;
-  /** Nothing was written. */
+  /** Rejects the caller. Nothing was written. */
   fail(error: StoreError): void;
-  /** No one can tell whether it was written. */
+  /** Answers that the outcome is unknown. */
   doubt(error: StoreError): void;
 }
 
 const PAGE_BYTES = 4_096;
 
-// The row's text, and at most about one page that no other row of the group touches; what they came to is known after a checkpoint.
+// The text of the row, and about one page that no other row of the group shares. A checkpoint then
+// measures the actual number.
 function estimatePages(rows: number, bytes: number): number {
   return rows + bytes / PAGE_BYTES;
 }
@@ -94,7 +98,10 @@ export class BatchJob implements Job {
   }
 }
 
-/** A step that is harmless to repeat, so that it has no third result: whose answer is in doubt asks again. */
+/**
+ * A step that is safe to repeat. It has no `unknown` result: the caller retries it after a doubtful
+ * answer.
+ */
 export class StepJob<T> implements Job {
   readonly rows: number;
   readonly bytes: number;

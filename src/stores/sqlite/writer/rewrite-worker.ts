@@ -13,7 +13,7 @@ function rewritten(): RewriteOutcome {
     db = connectAgain(workerData as ConnectionTask);
     const scrubber = new Scrubber(db);
     scrubber.rewrite();
-    // Where somebody reads at this moment the rest is for who asked.
+    // If a reader uses the WAL now, the caller truncates it later.
     scrubber.cut(true);
     return { done: true };
   } catch (error) {

@@ -8,17 +8,19 @@ export type RewriteOutcome =
   | { readonly done: false; readonly errcode: number; readonly message: string };
 
 /**
- * Bytes from which on a file is written anew in another thread. A lesser one takes no longer than to start one, and this thread waits
- * for it.
+ * The file size in bytes from which a worker thread rewrites the file. A smaller file takes no
+ * longer than the start of a thread, so this thread rewrites it.
  */
 export const ASIDE_BYTES: number = 8 * 2 ** 20;
 
 /**
- * Writes the file anew where that is due (`Scrubber`), and cuts the WAL if nobody reads in it, in another thread and by a connection of its
- * own: reading goes on here meanwhile. Writing does not, by whichever connection. False where no thread could be had, and nothing is
- * known to be done.
+ * Rewrites the file if that is due (`Scrubber`), and truncates the WAL if no reader uses it. A
+ * worker thread with its own connection does so.
  *
- * @throws SQLite's error: busy where another connection writes
+ * Reads of this process continue in the meantime, but writes of every connection wait. Returns
+ * false if no thread was available. The work is then not known to be done.
+ *
+ * @throws SQLite's error: busy if another connection writes
  */
 export async function rewriteAside(db: DatabaseSync, path: string): Promise<boolean> {
   const outcome = await outcomeOf(connectionTask(db, path));
@@ -27,7 +29,7 @@ export async function rewriteAside(db: DatabaseSync, path: string): Promise<bool
   return true;
 }
 
-/** Undefined where it ends without one. */
+/** Undefined if the worker ends without an outcome. */
 function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefined> {
   return new Promise((resolve) => {
     const worker = started(workerData);
@@ -37,12 +39,12 @@ function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefin
       outcome = given;
     });
     worker.once('error', () => resolve(undefined));
-    // Only then its connection is closed.
+    // The worker's connection is closed only after the exit.
     worker.once('exit', () => resolve(outcome));
   });
 }
 
-/** Undefined where the system gives no thread, which Node throws at once. */
+/** Undefined if the system provides no thread, for which Node throws immediately. */
 function started(workerData: ConnectionTask): Worker | undefined {
   try {
     return new Worker(workerFile(), { workerData, execArgv: [] });
@@ -51,7 +53,7 @@ function started(workerData: ConnectionTask): Worker | undefined {
   }
 }
 
-/** The worker beside this file: a source in the repository, JavaScript in the package. */
+/** The worker next to this file: TypeScript in the repository, JavaScript in the package. */
 function workerFile(): URL {
   return new URL(`./rewrite-worker${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

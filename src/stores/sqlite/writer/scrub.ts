@@ -10,15 +10,21 @@ interface Mark {
 }
 
 /**
- * Takes the bytes of erased texts out of the files. `PRAGMA secure_delete` overwrites what is deleted where it stands, and no copies that
- * stayed behind in the unused part of a page when its rows moved to another one. So the file is written anew from what its tables have
- * (VACUUM), and then the WAL is cut, by which this comes into the file and the old pages go. Before that the index of words is made
- * anew: FTS5 keeps the beginnings of words by which it finds its pages for as long as the pages are there, whosever words they were.
+ * Removes the bytes of erased texts from the files.
  *
- * With a large file that is done in another thread (`rewrite.ts`), because nothing else is done in the one that waits for it.
+ * `PRAGMA secure_delete` overwrites deleted bytes in place. It misses copies in the unused part of
+ * a page whose rows moved to another page. The scrubber therefore rewrites the file from its tables
+ * (VACUUM). It then truncates the WAL, which moves the new pages into the file and drops the old
+ * ones.
  *
- * What is still to be done stands in the table `scrub`, in numbers of erasures: so neither a crash nor an erasure by another process in
- * between is forgotten.
+ * Before that it rebuilds the full-text index. FTS5 keeps prefixes of words as keys of its pages
+ * for as long as the pages exist, also prefixes of erased words.
+ *
+ * A worker thread rewrites a large file (`rewrite.ts`), because the rewriting thread can do nothing
+ * else.
+ *
+ * The table `scrub` records the due work in numbers of erasures. The record survives a crash, and
+ * counts erasures of other processes during the scrub.
  */
 export class Scrubber {
   readonly #db: DatabaseSync;
@@ -30,7 +36,7 @@ export class Scrubber {
   readonly #truncate: StatementSync;
   readonly #dontWait: StatementSync;
   readonly #wait: StatementSync;
-  /** What the file was written anew after, where the table may not say so yet. */
+  /** The erasures after which the file was rewritten, if the table cannot record them yet. */
   #rewritten = 0;
 
   constructor(db: DatabaseSync) {
@@ -45,14 +51,17 @@ export class Scrubber {
     this.#wait = db.prepare(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
   }
 
-  /** Whether the file is still to be written anew, and so large that it takes long. */
+  /** Whether the rewrite is due, and the file is so large that the rewrite takes long. */
   get isLong(): boolean {
     const { erasures, rewritten } = this.#mark;
     if (rewritten >= erasures || this.#rewritten >= erasures) return false;
     return Number(this.#selectBytes.get()?.['bytes']) >= ASIDE_BYTES;
   }
 
-  /** Outside of a transaction: writes the file anew where it is due. @throws SQLite's error: busy where another connection writes */
+  /**
+   * Rewrites the file if that is due, outside of a transaction.
+   * @throws SQLite's error: busy if another connection writes
+   */
   rewrite(): void {
     const { erasures, rewritten } = this.#mark;
     if (rewritten >= erasures) return;
@@ -64,7 +73,10 @@ export class Scrubber {
     this.#setRewritten.run(erasures);
   }
 
-  /** Cuts the WAL where it is due. False where it can't be now, because somebody reads in it or writes; `waits` for a moment. */
+  /**
+   * Truncates the WAL if that is due. Returns false if a reader or a writer prevents it. `waits`:
+   * whether to wait for a moment.
+   */
   cut(waits: boolean): boolean {
     const { rewritten, cut } = this.#mark;
     if (cut >= rewritten) return true;
@@ -78,7 +90,10 @@ export class Scrubber {
     }
   }
 
-  /** Copies the WAL into the file and gives its space back. False where somebody reads in it or writes. */
+  /**
+   * Copies the WAL into the file and releases its space. Returns false if a reader or a writer
+   * prevents it.
+   */
   shorten(waits: boolean): boolean {
     if (!waits) this.#dontWait.get();
     try {

@@ -8,7 +8,9 @@ import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { Writers } from './commit.ts';
 
-/** What a store writes beside batches: each inside a transaction, and harmless to repeat. */
+/**
+ * The writes of a store other than batches. Each runs inside a transaction, and is safe to repeat.
+ */
 export interface Steps {
   oraclePut(row: OracleRow, within?: string): OracleRow;
   integrate(step: LogStep): boolean;
@@ -27,7 +29,7 @@ export interface Steps {
 
 export type StepName = keyof Steps;
 
-/** Rows and bytes that a step writes, about. */
+/** The approximate number of rows and bytes that a step writes. */
 export interface Size {
   readonly rows: number;
   readonly bytes: number;

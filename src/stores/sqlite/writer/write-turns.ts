@@ -5,30 +5,39 @@ import { openDatabase } from '../connection/database.ts';
 import { fileUrl } from '../connection/file.ts';
 import { isBusy } from '../errors.ts';
 
-/** Between two looks at whether the file is free; and so long somebody who had it lets others look first. */
+/**
+ * The pause between two attempts to lock the file, and the time for which a past holder lets other
+ * processes try first.
+ */
 const PAUSE_MS = 1;
 const ROOM_MS = 4;
 
 /**
- * Turns at writing to a file, whichever trajectory it is, because one process at a time writes to it anyway. Who has the turn
- * holds SQLite's lock on an empty file beside it, `-turn`, which the system frees when the process ends. Nothing is ever
- * written there, and it may be deleted where no process has the store open.
+ * The write lock of a file. One lock covers all trajectories, because only one process at a time
+ * can write to the file.
+ *
+ * The holder locks an empty file next to the store, `-turn`, with SQLite's lock. The system
+ * releases the lock when the process ends. The file always stays empty, and can be deleted while no
+ * process has the store open.
  */
 export class Turns {
   readonly #path: string;
   #db: DatabaseSync | undefined;
-  /** When what was asked for before has ended. */
+  /** Resolves when the previous request has ended. */
   #before: Promise<void> = Promise.resolve();
   #endedAt = 0;
   #end: () => void = () => undefined;
   #isClosed = false;
 
-  /** `path`: of the store. */
+  /** `path` is the path of the store. */
   constructor(path: string) {
     this.#path = `${path}-turn`;
   }
 
-  /** What ends the turn; nothing where it could not be had. Never rejects. */
+  /**
+   * Resolves to the function that releases the lock, or to undefined if the lock was not acquired.
+   * Never rejects.
+   */
   take(): Promise<(() => void) | undefined> {
     return new Promise((resolve) => {
       this.#before = this.#before.then(async () => {
@@ -43,7 +52,7 @@ export class Turns {
     });
   }
 
-  /** Ends the turn that is had; those that were asked for are not given any more. */
+  /** Releases the current lock. Waiting requests are no longer granted. */
   async end(): Promise<void> {
     this.#isClosed = true;
     this.#end();
@@ -54,7 +63,7 @@ export class Turns {
   async #lock(): Promise<boolean> {
     this.#db ??= openDatabase(fileUrl(this.#path, { mode: 'rwc' }), { timeout: 0 });
     const begin = performance.now();
-    // Otherwise it would have it again before anybody else has looked.
+    // Otherwise this process would reacquire the lock before any other process can try.
     if (begin - this.#endedAt < ROOM_MS) await sleep(ROOM_MS);
     while (!this.#isClosed) {
       try {

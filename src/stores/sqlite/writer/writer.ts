@@ -11,8 +11,8 @@ import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
 
 /**
- * Writes to one file, in the order of the calls, by the connection that it is given, which the caller closes. Every promise that it
- * rejects, it rejects with a StoreError.
+ * Writes to one file in the order of the calls, over the caller's connection. The caller closes the
+ * connection. Every promise rejects with a StoreError only.
  */
 export class Writing {
   readonly #db: DatabaseSync;
@@ -35,19 +35,22 @@ export class Writing {
     );
   }
 
-  /** Why nothing is written any more; undefined as long as no write has failed. */
+  /** The reason why the store accepts no writes; undefined as long as no write has failed. */
   get failure(): StoreError | undefined {
     return this.#group.failure;
   }
 
-  /** As `GroupCommit.commit`. */
+  /** Same as `GroupCommit.commit`. */
   commit(batch: Batch): Promise<CommitResult> {
     const committed = this.#group.commit(batch);
     if (batch.facts !== undefined && batch.facts.length > 0) this.#indexing.later(queuedBy(batch.facts));
     return committed;
   }
 
-  /** What the step answers or refuses; what it has written until it refuses stays. */
+  /**
+   * Resolves to the result of the step, or rejects with its refusal. Writes before the refusal
+   * stay.
+   */
   async step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
     const run = this.#steps[name] as (...given: Parameters<Steps[Name]>) => ReturnType<Steps[Name]>;
     const answer = await this.#group.run(
@@ -65,32 +68,35 @@ export class Writing {
     return answer.value;
   }
 
-  /** Indexes texts of facts that are committed, those that have waited longest; false where nothing is left then. */
+  /** Indexes the oldest queued texts of committed facts. Resolves to false if nothing is left. */
   index(): Promise<boolean> {
     this.#indexing.caughtUp();
     return this.#flush(PART);
   }
 
-  /** As `GroupCommit.scrub`. */
+  /** Same as `GroupCommit.scrub`. */
   scrub(): Promise<void> {
     return this.#group.scrub();
   }
 
-  /** What was just read of a partition, outside of a transaction. */
+  /** Caches a partition that was just read outside of a transaction. */
   learn(name: PartitionName, found: FoundPartition): void {
     this.#facts.learn(name, found);
   }
 
-  /** Settles when nothing waits any more; never rejects. */
+  /** Resolves when no job waits any more. Never rejects. */
   idle(): Promise<void> {
     this.#indexing.end();
     return this.#group.idle();
   }
 
-  /** With nothing waiting, and for good: copies the rest of the WAL, where nobody else has the file open. */
+  /**
+   * Closes the writer when no job waits. It copies the rest of the WAL if no other process has the
+   * file open.
+   */
   async end(): Promise<void> {
     await this.#group.end();
-    // Busy where others have the file open; the last one to close copies the rest.
+    // Busy if other processes have the file open. The last process to close copies the rest.
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
