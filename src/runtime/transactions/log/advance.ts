@@ -37,27 +37,29 @@ import type { Holdings } from './staged-writes.ts';
 import { Calls } from './tool-calls.ts';
 import type { Reserved, Reserving } from './undo-budget.ts';
 
-/** What runs share: the log, the tools, and what tells of them. */
+/** The log, the tools and the settlement that all runs share. */
 export interface RunPorts extends CallPorts {
   readonly store: EffectStore;
-  /** What tells the ledger how it ended, and what waits. */
+  /** Records in the ledger how transactions ended, and which effects are unresolved. */
   readonly settling: Settling;
-  /** What is kept free in budgets for undoing what is at work. */
+  /** The budget that is reserved to compensate the effects of active transactions. */
   readonly reserved: Reserved;
   readonly thrown: Thrown;
-  /** Proposes what is to be committed where effects have failed. */
+  /** Proposes the action to commit after effects have failed. */
   readonly answer: (failure: Failure) => Promise<FailureAnswer | undefined>;
 }
 
 /**
- * How far a transaction has come that has no body any more. `person`: something of it waits for a person. `lacking`: for a process that has
- * what this one has not, a tool or its domain. `later`: for something else, and is to be tried again. `ended`: for good.
+ * The progress of a transaction without a body. `person`: an effect needs a human decision.
+ * `lacking`: the transaction needs a process that has a missing tool or domain. `later`: another
+ * condition is not met, and the engine retries. `ended`: the transaction has ended.
  */
 export type Moved = 'person' | 'lacking' | 'later' | 'ended';
 
 /**
- * One transaction of tools, moved on by what its log says is next (`nextStep`): from its body, or from what a crash has left. What
- * happens is in the log before anything else depends on it. The same instance is used by one caller at a time.
+ * One tool transaction. It advances by the next step of its log (`nextStep`), from its body or
+ * after a crash. Each event is logged before another step depends on it. One caller at a time uses
+ * an instance.
  */
 export class Run implements Reserving {
   readonly epoch: number;
@@ -66,23 +68,28 @@ export class Run implements Reserving {
   readonly #ports: RunPorts;
   readonly #log: RunLog;
   readonly #calls: Calls;
-  /** The commit entry, and why it is undone: of what was committed, or is. */
+  /** The commit entry. Also set after a failure: then its effects are compensated. */
   #entry: Hash | undefined;
   #cause: string | undefined;
-  /** Whether the action that it is committed with says what is done where it fails: to be said before the commit. */
+  /** Whether the committed action declares `onFailure`. Set this before the commit. */
   hasOnFailure = false;
-  /** What was ruled on what is done where it fails, as far as this process has asked. */
+  /** The ruling on the `onFailure` action, as far as this process has proposed it. */
   #ruledOnFailure: Ruling | undefined;
-  /** The entry with which it was to be written last, that commits it or rejects it. */
+  /** The last ledger entry that was to carry log records: it commits or rejects the transaction. */
   #ruling: Hash | undefined;
-  /** What it is committed with then, where that may yet be undone. */
+  /** The calls of the commit that may still be compensated. */
   #planned: readonly LoggedEffect[] = [];
-  /** Of what a crash has left, or was approved: aborted when it is left, for another process. */
+  /**
+   * For abandoned or approved transactions: aborted when this process leaves them to another one.
+   */
   #leaving: AbortSignal | undefined;
-  /** Settles when the log has its end. */
+  /** Resolves when the log has the end of the transaction. */
   readonly #ended = Promise.withResolvers<void>();
 
-  /** `isNamed`: whether its keys can come again, so that the log has to tell where they were used. `left`: what a crash has left of it. */
+  /**
+   * `isNamed`: whether its keys can be used again, so that the log must record their use. `left`:
+   * the state after a crash.
+   */
   constructor(
     ports: RunPorts,
     epoch: number,
@@ -99,11 +106,11 @@ export class Run implements Reserving {
     const noted = (): void => ports.reserved.changed(this);
     this.#log = new RunLog(ports.store, ports.coordination, { epoch, trajectoryId, body, isNamed }, noted, left);
     this.#calls = new Calls(ports, this.#log, epoch, (n, record) => this.#leave(n, record), left);
-    // Not all who begin one wait for its end.
+    // Not every owner waits for the end.
     this.#ended.promise.catch(() => undefined);
   }
 
-  /** What a crash has left. */
+  /** A run of an abandoned transaction. */
   static of(ports: RunPorts, known: KnownTransaction): Run {
     const { epoch, trajectoryId, body, length } = known;
     const { tools, leaving } = ports;
@@ -122,27 +129,30 @@ export class Run implements Reserving {
     return this.#calls.effects;
   }
 
-  /** What was done for its body where nobody else sees it yet, while that can be had: to be said before the commit. */
+  /** The staged writes of the body, while they are available. Set this before the commit. */
   set holdings(holdings: Holdings) {
     this.#calls.holdings = holdings;
   }
 
-  /** When the log has its end; never, where nobody can tell yet. @throws what kept it from being written */
+  /**
+   * Resolves when the log has the end of the transaction. Stays pending while the outcome is
+   * unknown. @throws the error of a failed write
+   */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether the log has anything of it. */
+  /** Whether the log has an entry of the transaction. */
   get isLogged(): boolean {
     return this.#log.isLogged;
   }
 
-  /** Rows that the log has of it, or will have. */
+  /** Number of rows that the log has or will have. */
   get length(): number {
     return this.#log.length;
   }
 
-  /** Effects that have happened and are to stay, if it comes to a commit. */
+  /** Executed effects that will stay if the transaction commits. */
   get standing(): readonly KnownEffect[] {
     return this.effects.filter((_, n) => {
       const { phase, isDiscarded } = this.state.effects[n]!;
@@ -154,7 +164,7 @@ export class Run implements Reserving {
     const more = this.hasOnFailure ? { hasOnFailure: true as const } : {};
     const state = committing ? recorded(this.state, { is: 'committed', planned: [], ...more }) : this.state;
     const begun = this.effects.filter((_, n) => mayCostUndoing(state, n));
-    // On its way to the disk, or lost on it.
+    // The commit is in flight, or its outcome is unknown.
     const planned = this.state.phase === 'open' && !committing ? this.#planned : [];
     return [...begun, ...planned].flatMap(({ undo_cost: cost }) =>
       cost === undefined ? [] : { writId: this.body.writ_id, cost },
@@ -162,8 +172,8 @@ export class Run implements Reserving {
   }
 
   /**
-   * Calls a tool before the commit: says so first, and answers with its place and its result, or why its caller can't have that. `begun` is
-   * told the place before anything is waited for.
+   * Calls a tool before the commit. Logs the intent first, and returns the effect's index and
+   * result, or throws the reason why it has none. `begun` receives the index before any wait.
    *
    * @throws EffectError
    */
@@ -177,7 +187,7 @@ export class Run implements Reserving {
     const n = this.effects.length;
     begun?.(n);
     this.#calls.effects.push({ ...effect, input });
-    // With what is noted now, before anything is waited for.
+    // Added with the intent that was just noted, before any wait.
     if (costsUndoing(effect)) this.#ports.reserved.add(this);
     await this.#log.write([intended(effect)], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
     await this.#calls.make(n, 'call');
@@ -211,15 +221,15 @@ export class Run implements Reserving {
     });
   }
 
-  /** Whether nothing of an effect is there: its call did nothing, or is undone. */
+  /** Whether no effect of the call exists: the call did nothing or was compensated. */
   isGone(n: number): boolean {
     const phase = this.state.effects[n]?.phase;
     return phase === 'dropped' || phase === 'undone';
   }
 
   /**
-   * Undoes calls of a branch that was not chosen, the last first. What can't be undone, or nobody can tell of, is for a person when it has
-   * ended.
+   * Compensates the calls of a branch that was not chosen, the last first. An effect that cannot be
+   * compensated or is in doubt needs a human decision after the end.
    */
   async discard(ns: readonly number[]): Promise<void> {
     const discarded = ns.filter((n) => this.state.effects[n]!.phase !== 'dropped');
@@ -228,12 +238,12 @@ export class Run implements Reserving {
     await this.move(true);
   }
 
-  /** @throws what kept something of it from being written: what comes after that can't be either */
+  /** @throws the error of a failed write: later records cannot be written either */
   check(): void {
     this.#log.check();
   }
 
-  /** What is to be written with the commit entry, in one transaction of the store. */
+  /** The records to write with the commit entry, in one store transaction. */
   commitWrite(entry: Hash, planned: readonly Prepared[]): LogWrite {
     const from = this.effects.length;
     const { epoch } = this;
@@ -247,12 +257,14 @@ export class Run implements Reserving {
     return this.#log.offered([this.#committing(entry, planned)], keys, blobsOf(planned));
   }
 
-  /** Whether an entry that is durable has this in the log, and not another attempt of the same name. */
+  /**
+   * Whether a durable entry has committed this attempt, and not another attempt of the same name.
+   */
   isRuledBy(entry: Hash): boolean {
     return this.#ruling === entry;
   }
 
-  /** The commit entry is durable, and so is what was written with it. */
+  /** Called when the commit entry and its records are durable. */
   committed(entry: Hash, planned: readonly Prepared[]): void {
     this.#log.sent();
     this.#entry = entry;
@@ -260,7 +272,7 @@ export class Run implements Reserving {
     this.#log.note(this.#committing(entry, planned));
   }
 
-  /** From now on it is left, as what a crash has left, when that is aborted. */
+  /** From now on, the run is abandoned when `leaving` aborts, like after a crash. */
   leaveBy(leaving: AbortSignal): void {
     this.#leaving = leaving;
     this.#calls.leaving = leaving;
@@ -268,30 +280,36 @@ export class Run implements Reserving {
 
   #committing(entry: Hash, planned: readonly Prepared[]): LogRecord {
     const effects = planned.map(({ effect }) => effect);
-    // Members in canonical order, which are written fastest.
+    // Fields in canonical order, which serialises fastest.
     return this.hasOnFailure
       ? { entry, is: 'committed', on_failure: true, planned: effects }
       : { entry, is: 'committed', planned: effects };
   }
 
-  /** What was ruled on what is done where it has failed, as far as it was asked for here. */
+  /** The ruling on the `onFailure` action, as far as this process has proposed it. */
   get ruledOnFailure(): Ruling | undefined {
     return this.#ruledOnFailure;
   }
 
-  /** More is claimed, which the log has before anything is done there. */
+  /** Notes expanded claims. The log has them before any effect on their scopes. */
   expanded(claims: readonly Claim[]): void {
     this.#log.later({ is: 'expanded', claims: claimTexts(claims) });
   }
 
-  /** What is to be written with an entry by which it is undone, in one transaction of the store: it is never ruled on again. */
+  /**
+   * The records to write with an entry that aborts the transaction, in one store transaction. No
+   * later ruling follows.
+   */
   undoingWrite(entry: Hash, by: UndoneBy): LogWrite | undefined {
     if (!this.isLogged) return undefined;
     this.#ruling = entry;
     return this.#log.offered([{ cause: by, entry, is: 'aborting' }]);
   }
 
-  /** That entry is durable; where it is the one that `undoingWrite` was asked for, so is what was written with it. */
+  /**
+   * Called when that entry is durable. If the entry is the one of `undoingWrite`, its records are
+   * durable too.
+   */
   undoneBy(entry: Hash, by: UndoneBy): void {
     if (!this.isRuledBy(entry)) return;
     this.#log.sent();
@@ -299,19 +317,24 @@ export class Run implements Reserving {
     this.#log.note({ is: 'aborting', cause: by });
   }
 
-  /** Undoes what was done. @throws what the store throws; the transaction is then left to who comes next */
+  /**
+   * Aborts the transaction and compensates its effects. @throws StoreError from the store; the next
+   * owner then resumes the transaction
+   */
   async abort(cause: string): Promise<void> {
     if (!this.isLogged || this.state.phase !== 'open') return;
     this.#cause = cause;
     await this.#log.write([{ is: 'aborting', cause }]);
   }
 
-  /** Effects of it that wait for a person. */
+  /** The effects that need a human decision. */
   get left(): readonly EffectLeft[] {
     return leftOf(this.#ending(undefined, []), this.#entry);
   }
 
-  /** Does all that is to be done now. `body`: it waits for its body, which there is. */
+  /**
+   * Performs all steps that are possible now. `body`: the transaction waits for its running body.
+   */
   async move(hasBody: true): Promise<Moved | 'body'>;
   async move(hasBody: false): Promise<Moved>;
   async move(hasBody: boolean): Promise<Moved | 'body'> {
@@ -331,7 +354,7 @@ export class Run implements Reserving {
         this.#log.flush();
         return 'person';
       }
-      // Between two steps the log has all that whoever is next needs.
+      // Between two steps the log has everything that the next owner needs.
       if (this.#leaving?.aborted === true && isActing(step)) {
         this.#log.flush();
         return 'later';
@@ -350,26 +373,32 @@ export class Run implements Reserving {
     }
   }
 
-  /** Something can't be done here; where something else waits for a person, that is to be told. */
+  /**
+   * A step cannot be performed here. If another effect needs a human decision, that is reported
+   * instead.
+   */
   get #lacking(): 'person' | 'lacking' {
     return this.left.length > 0 ? 'person' : 'lacking';
   }
 
   /**
-   * When all that was said is in the log, or can't be written, which whoever writes next is told. Undefined where nothing is on its way
-   * there that nobody has waited for.
+   * Resolves when all records are written, or cannot be written; the next writer then gets the
+   * error. Returns undefined if no unawaited write is in flight.
    */
   settled(): Promise<void> | undefined {
     return this.#log.settled;
   }
 
-  /** Takes down what a person has decided. It is durable when this returns; what follows from it is for `move`. */
+  /**
+   * Records an operator's decision. The decision is durable when this returns; `move` performs the
+   * steps that follow.
+   */
   async resolve(n: number, as: Decision, by: string, evidence: Json): Promise<void> {
     const ref = this.#calls.kept(n, evidence);
     const left = this.left.find((each) => each.n === n) as EffectLeft;
     this.#calls.change(n, { resolved: { as, by, evidence: ref } });
     this.#log.later({ is: 'resolved', n, as, by, evidence: ref });
-    // What is there now may be undone yet, where another one fails.
+    // The effect may still be compensated if another one fails.
     const isOpen = as === 'applied' && this.state.hasOnFailure === true;
     const { settling } = this.#ports;
     await this.#log.send((write, blobs) =>
@@ -377,9 +406,12 @@ export class Run implements Reserving {
     );
   }
 
-  /** All is undone: what its action does then is proposed, which ends it. Undefined where it goes on. */
+  /**
+   * All effects are compensated: proposes the `onFailure` action, which ends the transaction.
+   * Returns undefined if the transaction continues.
+   */
   async #answerFailure(): Promise<'person' | 'lacking' | 'later' | undefined> {
-    // Whoever proposes it again has to find the same, or it would be another proposal.
+    // A retry must find the same log, or it would be another proposal.
     await this.#log.written();
     await this.#ports.coordination.sure();
     const { n, refusals } = this.state.failing as Failing;
@@ -406,7 +438,10 @@ export class Run implements Reserving {
     return undefined;
   }
 
-  /** False where it can't be done here: it needs a tool that was not given, or what was erased. */
+  /**
+   * Returns false if this process cannot perform the step, because a tool or an erased value is
+   * missing.
+   */
   #take(step: Exclude<Step, { do: 'nothing' | 'wait' | 'propose' }>): Promise<boolean> | boolean {
     if (step.do === 'ask') return this.#calls.ask(step.n);
     if (step.do !== 'log') return this.#calls.makeAgain(step.n, step.do);
@@ -425,14 +460,15 @@ export class Run implements Reserving {
     }
   }
 
-  /** What is durable before anything follows from it. */
+  /** Writes a record that must be durable before the next step. */
   async #takeDown(record: EffectRecord): Promise<true> {
     switch (record.is) {
       case 'aborting':
         await this.abort(PROCESS_ENDED);
         return true;
       case 'failing':
-        // Others are called in order, after the one that has failed; but for those that came after one that was left to a person.
+        // The remaining calls run in order after the failed one, except calls after an effect that
+        // was marked unresolved.
         if (this.#wasLeft && this.#calls.firstPerhaps !== undefined)
           return this.#calls.wasCalled(this.#calls.firstPerhaps);
         await this.#log.write([record]);
@@ -450,7 +486,10 @@ export class Run implements Reserving {
     return this.effects.some(({ resolved }, n) => resolved !== undefined || isLeft(this.state.effects[n]!.phase));
   }
 
-  /** An effect waits for a person; durable when this returns. As long as there is a body, what comes of it is for that. */
+  /**
+   * Marks an effect unresolved; durable when this returns. While a body runs, the body decides how
+   * to continue.
+   */
   async #leave(n: number, given: LogRecord & { readonly is: 'in_doubt' | 'unresolved' | 'refused' }): Promise<void> {
     const record = given.is === 'refused' ? given : this.#withWhy(given);
     if (this.state.phase === 'open') return this.#log.write([record]);
@@ -460,7 +499,10 @@ export class Run implements Reserving {
     await this.#log.send((write, blobs) => settling.leave(this.trajectoryId, left, write, blobs));
   }
 
-  /** What its tool threw is kept here alone; the log and the ledger have the word that it has for it. */
+  /**
+   * The tool's error stays in this process. The log and the ledger have only the tool's code for
+   * it.
+   */
   #withWhy(given: LogRecord & { readonly is: 'in_doubt' | 'unresolved' }): typeof given {
     const { n, is } = given;
     const why = given.why ?? this.#calls.whyLeft(n, is);
@@ -469,7 +511,7 @@ export class Run implements Reserving {
     return why === undefined ? given : { ...given, why };
   }
 
-  /** Nothing is left to do: what was said last goes with what the ledger is told of it. */
+  /** Nothing is left to do: the last records are written with the settlement in the ledger. */
   #handOver(): void {
     const { settling } = this.#ports;
     const { row, blobs } = this.#log.handOver();
@@ -488,7 +530,7 @@ export class Run implements Reserving {
     const effects = this.effects.map((effect, n) => ({ ...effect, ...this.state.effects[n]! }));
     const written = (isTold: boolean): void => {
       this.#ports.thrown.drop(epoch);
-      // What undoing it has cost is booked, or can be nowhere.
+      // The cost of the compensation is booked, or can never be booked.
       if (isTold) this.#ports.reserved.drop(epoch);
       this.#ended.resolve();
     };
@@ -496,15 +538,15 @@ export class Run implements Reserving {
   }
 }
 
-/** Of what no body goes on with. */
+/** The abort reason of a transaction without a body. */
 const PROCESS_ENDED = 'process_ended';
 
-/** Whether more is done with it than to write down how things stand. */
+/** Whether the step does more than record a state. */
 function isActing(step: Step): boolean {
   return step.do !== 'log' || step.record.is === 'applying' || step.record.is === 'undoing';
 }
 
-/** With members in canonical order, which are written fastest. */
+/** Fields in canonical order, which serialises fastest. */
 function intended({ branch, class: sort, key, payload, tool, undo_cost }: LoggedEffect): LogRecord {
   const record = { class: sort, is: 'intended', key, payload, tool } as const;
   const told = branch === undefined ? record : { branch, ...record };

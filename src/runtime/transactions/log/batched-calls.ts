@@ -8,7 +8,7 @@ import { type Called, DUE, type How, isToldFirst, residueOf } from './call-recor
 import type { RunLog } from './log-writer.ts';
 import type { Holdings } from './staged-writes.ts';
 
-/** The effects of one transaction, as a call of several effects at once needs them (`Calls`). */
+/** The effects of one transaction, as a batched call needs them (`Calls`). */
 export interface EffectCalls {
   readonly ports: CallPorts;
   readonly log: RunLog;
@@ -33,17 +33,20 @@ export interface EffectCalls {
   patiently<T>(ms: number, call: (signal: AbortSignal) => T | Promise<T>): T | Promise<T>;
 }
 
-/** What is to be called, or undone, in one step with an effect; undefined where a tool is not here, as it might be of them. */
+/**
+ * The effects to call or compensate in one batch with an effect. Undefined if a tool is missing
+ * here whose effect may belong to the batch.
+ */
 export function withIt(calls: EffectCalls, n: number, how: How): readonly number[] | undefined {
   const { effects } = calls.log.state;
   const isOfIt = (each: number): boolean => DUE[how].has(effects[each]!.phase);
-  // Also of what waits for a person, which may be one of them.
+  // Includes unresolved effects, which may belong to the batch.
   const counts = (each: number): boolean => isOfIt(each) || isLeft(effects[each]!.phase);
   const isUnknown = calls.effects.some(({ tool }, each) => counts(each) && !calls.ports.tools.has(tool));
   return isUnknown ? undefined : (calls.mates.together?.(n) ?? [n]).filter(isOfIt);
 }
 
-/** Calls, or undoes, several that are one step of their sink: all of them, or none. */
+/** Calls or compensates several effects as one step of their sink: all of them, or none. */
 export async function makeTogether(calls: EffectCalls, ns: readonly number[], how: How): Promise<boolean> {
   for (const n of ns) if (!calls.isReady(n) && !(await calls.readBack(n))) return false;
   await sayMade(calls, ns, how);
@@ -65,14 +68,17 @@ export async function makeTogether(calls: EffectCalls, ns: readonly number[], ho
       else calls.undone(n, residueOf(calls.effects[n]!.tool, made[i] as Undone));
     }
   } catch (error) {
-    // Where one answer can't be kept, those before it can.
+    // If one answer is too long to store, the answers before it are stored.
     const open = ns.filter((n) => DUE[how].has(calls.log.state.effects[n]!.phase));
     await failed(calls, open, error);
   }
   return true;
 }
 
-/** What has to be in the log before it is called goes there at once; what a crash has left may have been called. */
+/**
+ * A record that must precede the call is written immediately. After a crash, the call may already
+ * have been made.
+ */
 async function sayMade(calls: EffectCalls, ns: readonly number[], how: How): Promise<void> {
   const is = how === 'call' ? 'applying' : 'undoing';
   const told: LogRecord[] = [];
@@ -85,7 +91,7 @@ async function sayMade(calls: EffectCalls, ns: readonly number[], how: How): Pro
   if (told.length > 0) await calls.log.write(told);
 }
 
-/** Each may take as long as it might by itself, as far as there is patience for it. */
+/** Each call may take as long as it would alone, within the patience. */
 async function callAll(calls: EffectCalls, ns: readonly number[], how: How): Promise<readonly unknown[]> {
   const parts = ns.map((n) => calls.specOf(n).together!);
   const together = parts[0]!;
@@ -106,7 +112,10 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: How): Pro
   });
 }
 
-/** Nothing was done of all of them, or nobody knows; where it is for one of them, the others are no worse than before. */
+/**
+ * All calls of the batch failed or are in doubt. If only one of them caused the error, the others
+ * lose nothing.
+ */
 async function failed(calls: EffectCalls, ns: readonly number[], error: unknown): Promise<void> {
   for (const n of ns) calls.noteFailure(n, error);
   if (!(error instanceof DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
@@ -126,7 +135,7 @@ async function failed(calls: EffectCalls, ns: readonly number[], error: unknown)
   if (!error.isFinal && failures < calls.ports.tries) await calls.wait(failures, error);
 }
 
-/** Both answers, where the body was told another one: a person is shown them. */
+/** Both answers, if the body received a different one. The operator sees them. */
 function differing(calls: EffectCalls, n: number, { answer }: DidNothing): { readonly differs?: BlobRef } {
   const { told } = calls.effects[n]!;
   if (answer === undefined || told === undefined) return {};

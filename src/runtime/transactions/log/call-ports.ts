@@ -4,24 +4,27 @@ import type { Pause, Random } from '#oracle';
 import type { Coordination } from '../coordination/coordination.ts';
 import type { InFlight } from '../limits/in-flight.ts';
 
-/** What calls are made with. */
+/** The ports of calls. */
 export interface CallPorts {
   readonly coordination: Coordination;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly random: Random;
   readonly pause: Pause;
-  /** Milliseconds after which the answer to a call is taken for lost, at most. */
+  /** Maximum milliseconds before the answer of a call counts as lost. */
   readonly callMs: number;
-  /** Milliseconds that calls of a transaction may take for nothing, and pauses between them, in all. */
+  /**
+   * Total milliseconds that a transaction may spend on calls without an answer and on pauses
+   * between attempts.
+   */
   readonly patienceMs: number;
-  /** Calls of one effect that may fail, or be lost, before it is left to a person. */
+  /** Attempts of one effect that may fail or be lost before the effect is marked unresolved. */
   readonly tries: number;
-  /** The text of a blob; undefined where it was erased. */
+  /** The text of a blob. Undefined if it was erased. */
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly inFlight: InFlight;
-  /** Aborted, with why, when what earlier processes have left is gone on with no further here. */
+  /** Aborted with the reason when this process stops the recovery of abandoned transactions. */
   readonly leaving: AbortSignal;
 }
 
-/** Says that an effect waits for a person. */
+/** Marks an effect unresolved. */
 export type Leave = (n: number, record: LogRecord & { readonly is: 'in_doubt' | 'unresolved' }) => Promise<void>;

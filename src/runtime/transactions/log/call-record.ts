@@ -11,42 +11,42 @@ import {
 import type { BlobRow } from '#ledger';
 import { keepable, longer, notKept } from '../limits/answer-size.ts';
 
-/** A call that is to be made, put where a log can name it. */
+/** A call to be made, in the form that a log can name. */
 export interface Prepared {
   readonly effect: LoggedEffect;
   readonly input: Json;
   readonly blobs: readonly BlobRow[];
-  /** What the body was told that it answers, where it was done for it already and nobody else sees it. */
+  /** The staged answer that the body received. */
   readonly told?: Json | undefined;
 }
 
-/** What keeps these calls: mostly there is one. */
+/** The blobs that store these calls; mostly there is one call. */
 export function blobsOf(calls: readonly Prepared[]): readonly BlobRow[] {
   if (calls.length === 1) return calls[0]!.blobs;
   return calls.flatMap(({ blobs }) => blobs);
 }
 
-/** An effect with what it is made of, where this process has that. */
+/** An effect with its input and answer, as far as this process has them. */
 export interface Called extends KnownEffect {
   readonly input?: Json;
   readonly answer?: Json;
-  /** What its body was told that it answers. */
+  /** The answer that the body received. */
   readonly told?: Json;
-  /** How often its answer was lost. */
+  /** Number of lost answers. */
   readonly lost?: number;
-  /** Whether a call was made of which nobody knows yet what it did: that a later one did nothing tells nothing of it. */
+  /** Whether an earlier call is in doubt: a later call that did nothing does not resolve it. */
   readonly isOpen?: boolean;
 }
 
-/** As it is called. */
+/** The effect of a call before its first attempt. */
 export function calledOf({ effect, input, told }: Prepared): Called {
   return told === undefined ? { ...effect, input } : { ...effect, input, told };
 }
 
-/** A call itself, or its compensation. */
+/** A call, or its compensation. */
 export type How = 'call' | 'undo';
 
-/** Phases of what is to be called, or undone, or may have been. */
+/** Phases of an effect that must be called or compensated, or may have been. */
 export const DUE: { readonly [how in How]: ReadonlySet<EffectPhase> } = {
   call: new Set(['due', 'applying']),
   undo: new Set(['executed', 'undoing']),
@@ -55,20 +55,27 @@ export const DUE: { readonly [how in How]: ReadonlySet<EffectPhase> } = {
 /** Phases of a call that may have been made. */
 export const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
 
-/** Whether a call of that class waits for the commit: also what would act at once and can't be undone, as nothing may come after it that still fails (decisions §5.9). */
+/**
+ * Whether calls of that class are buffered until the commit. Includes irreversible calls, because
+ * no step that can fail may follow them (docs/decisions/016-effect-outcomes.md).
+ */
 export function isHeld(kind: EffectClass): boolean {
   return kind.delivery === 'buffered' || isPivot(kind);
 }
 
-/** Whether a call of that class is in the log before it is made: another one would not be harmless. */
+/**
+ * Whether a call of that class is logged before it is made, because repeating it would not be
+ * harmless.
+ */
 export function isToldFirst({ reversibility, sink }: EffectClass): boolean {
   return sink === 'blind' || reversibility === 'irreversible';
 }
 
 /**
- * What is left of what was undone, also where that is more than is kept; undefined for nothing.
+ * The residue of a compensation, also if it is too long to store. Undefined if there is none.
  *
- * @throws TypeError where a tool does not say whether it was; CanonError where what it says is left is no JSON
+ * @throws TypeError if a tool does not report whether it compensated; CanonError for a residue that
+ * is not JSON
  */
 export function residueOf(tool: string, said: Undone): Json | undefined {
   if (said?.undone === 'all') return undefined;
@@ -80,7 +87,10 @@ export function residueOf(tool: string, said: Undone): Json | undefined {
   throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
 }
 
-/** What a sink says of a call. @throws TypeError for what says neither, after which nothing may be called again */
+/**
+ * Checks a sink's report on a call. @throws TypeError for a report without an outcome; the call
+ * must then not be repeated
+ */
 export function requireTold(tool: string, said: Reconciled): Reconciled {
   if (said?.happened === true || said?.happened === false) return said;
   throw new TypeError(
@@ -88,7 +98,7 @@ export function requireTold(tool: string, said: Reconciled): Reconciled {
   );
 }
 
-/** What is left of something that was undone, where the answer that would have said so was lost. */
+/** The residue of a compensation that succeeded but lost its answer. */
 export function unheardResidue({ reversibility }: EffectClass): Json | undefined {
   return reversibility === 'with_cost'
     ? { unknown: 'the answer that would have said what it cost was lost' }

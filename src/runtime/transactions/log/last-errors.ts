@@ -1,9 +1,9 @@
-/** Transactions of which it is kept at once: of the oldest it goes first. */
+/** Maximum number of transactions in the cache. The oldest is evicted first. */
 const TRANSACTIONS_MAX = 1_000;
 
 /**
- * What tools threw last, of effects that wait for a person: told to who asks this process, and written nowhere, as it may say what must
- * not be in a ledger.
+ * The last errors of tools, for unresolved effects. Callers in this process can read them. They are
+ * never written, because they can contain data that a ledger must not store.
  */
 export class Thrown {
   readonly #byEpoch = new Map<number, Map<number, unknown>>();
@@ -17,12 +17,12 @@ export class Thrown {
     if (this.#byEpoch.size > TRANSACTIONS_MAX) this.#byEpoch.delete(oldest as number);
   }
 
-  /** Undefined where another process has called it, or it was too long ago. */
+  /** Undefined if another process made the call or the error was evicted. */
   of(epoch: number, n: number): unknown {
     return this.#byEpoch.get(epoch)?.get(n);
   }
 
-  /** It has ended. */
+  /** Called when the transaction has ended. */
   drop(epoch: number): void {
     this.#byEpoch.delete(epoch);
   }

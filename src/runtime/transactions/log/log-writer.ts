@@ -12,16 +12,16 @@ import type { BlobRow, EffectKeyRow, EffectRecordRow, EffectStore, EffectWrite }
 import { refused } from '../../writer/store-refusals.ts';
 import type { Coordination } from '../coordination/coordination.ts';
 
-/** The transaction that records are of. */
+/** The transaction that the records belong to. */
 export interface Logged {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly body: TransactionBody;
-  /** Whether its keys can come again, so that the log has to tell where they were used. */
+  /** Whether its keys can be used again, so that the log must record their use. */
   readonly isNamed: boolean;
 }
 
-/** To be written in one transaction of the store, by whoever it is given to. */
+/** Records that the receiver writes in one store transaction. */
 export interface LogWrite {
   readonly write: EffectWrite;
   readonly blobs: readonly BlobRow[];
@@ -29,26 +29,29 @@ export interface LogWrite {
 
 const NO_KEYS: readonly EffectKeyRow[] = [];
 
-/** What one transaction has said of itself, and its state by that: some of it is in the effect log, the rest follows with what is written next. */
+/**
+ * The records of one transaction and the state that they give. Some are in the effect log; the rest
+ * is written with the next write.
+ */
 export class RunLog {
   readonly #store: Pick<EffectStore, 'logEffects'>;
   readonly #coordination: Pick<Coordination, 'fence'>;
   readonly #logged: Logged;
   readonly #noted: () => void;
   #state: TransactionState = BEGUN;
-  /** Rows that are in the log, or on their way there. */
+  /** Rows that are in the log, or in flight. */
   #length = 0;
-  /** Said, and to go into the log with what is written next. */
+  /** Records that the next write includes. */
   #unsent: LogRecord[] = [];
   #unsentBlobs: BlobRow[] = [];
-  /** Set while what was said is to be sent at the end of this turn. */
+  /** Set while a flush is scheduled for the end of this turn. */
   #soon: NodeJS.Immediate | undefined;
-  /** What was sent last. */
+  /** The last write. */
   #sending: Promise<void> | undefined;
-  /** Why something could not be written: all that comes after it would leave a gap. */
+  /** The error of a failed write: later records would leave a gap. */
   #failure: { readonly error: unknown } | undefined;
 
-  /** `noted`: called each time when the state has moved. */
+  /** `noted`: called after each change of the state. */
   constructor(
     store: Pick<EffectStore, 'logEffects'>,
     coordination: Pick<Coordination, 'fence'>,
@@ -68,40 +71,40 @@ export class RunLog {
     return this.#state;
   }
 
-  /** Whether the log has anything of it. */
+  /** Whether the log has an entry of the transaction. */
   get isLogged(): boolean {
     return this.#length > 0;
   }
 
-  /** Rows that the log has of it, or will have. */
+  /** Number of rows that the log has or will have. */
   get length(): number {
     return this.#length;
   }
 
-  /** @throws what kept something from being written, also where nobody waited for that */
+  /** @throws the error of a failed write, even if no caller waited for it */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Moves the state in memory, which the log will follow. */
+  /** Advances the state in memory. The log follows. */
   note(record: LogRecord): void {
     if (record.is === 'expanded') return;
     this.#state = recorded(this.#state, protocolOf(record));
     this.#noted();
   }
 
-  /** Says something that goes into the log with what is written next, and what it refers to. */
+  /** Adds a record and its blobs to the next write. */
   later(record: LogRecord): void {
     this.note(record);
     this.#unsent.push(record);
   }
 
-  /** What is referred to by what is said next. */
+  /** Adds blobs that the next records refer to. */
   keep(blobs: readonly BlobRow[]): void {
     this.#unsentBlobs.push(...blobs);
   }
 
-  /** Says something that is durable when this returns. */
+  /** Writes a record that is durable when this returns. */
   async write(
     records: readonly LogRecord[],
     blobs: readonly BlobRow[] = [],
@@ -112,7 +115,7 @@ export class RunLog {
     await this.send(this.#append, keys);
   }
 
-  /** Sends what was said, by `by`, and waits for that. @throws what `by` throws; as `check` */
+  /** Sends all pending records through `by` and waits. @throws the errors of `by` and of `check` */
   async send(
     by: (write: EffectWrite, blobs: readonly BlobRow[]) => Promise<void>,
     keys: readonly EffectKeyRow[] = NO_KEYS,
@@ -128,14 +131,15 @@ export class RunLog {
     }
   }
 
-  /** Sends what was said without waiting: what is sent later is written later. */
+  /** Sends pending records without waiting. Writes keep their order. */
   flush(): void {
     if (this.isLogged && this.#unsent.length > 0) this.waitLater(this.send(this.#append));
   }
 
   /**
-   * As `flush`, when this turn is over: what is written in it takes that along. So does what an entry is offered, whatever comes of that: it is
-   * written with it, or with what is said next.
+   * Flushes at the end of this turn, so that other writes in the turn include the records. An
+   * append also includes them, with any result: they are written with the entry or with the next
+   * records.
    */
   flushSoon(): void {
     this.#soon ??= setImmediate(() => {
@@ -144,21 +148,24 @@ export class RunLog {
     });
   }
 
-  /** All that was said until now is in the log when this returns. */
+  /** All records so far are in the log when this returns. */
   async written(): Promise<void> {
     if (this.#unsent.length > 0) await this.send(this.#append);
     else await this.#sending;
   }
 
   /**
-   * When all that was said is in the log, or can't be written, which whoever writes next is told. Undefined where nothing is on its way
-   * there that nobody has waited for.
+   * Resolves when all records are written, or cannot be written; the next writer then gets the
+   * error. Undefined if no unawaited write is in flight.
    */
   get settled(): Promise<void> | undefined {
     return this.#sending?.catch(() => undefined);
   }
 
-  /** What was said, with these: to be written with an entry, and said to be `sent` when that is durable. */
+  /**
+   * The pending records and these, to be written with an entry. They count as `sent` when the entry
+   * is durable.
+   */
   offered(
     records: readonly LogRecord[],
     keys: readonly EffectKeyRow[] = NO_KEYS,
@@ -176,21 +183,21 @@ export class RunLog {
     return { write, blobs: [...this.#unsentBlobs, ...blobs] };
   }
 
-  /** What was said last, if something is still to be written: by whoever this is given to. */
+  /** The last record, if it is still unwritten, for the receiver to write. */
   handOver(): { readonly row: EffectRecordRow | undefined; readonly blobs: readonly BlobRow[] } {
     const last = { row: this.#unsent.length === 0 ? undefined : this.#row(this.#unsent), blobs: this.#unsentBlobs };
     this.sent();
     return last;
   }
 
-  /** What was said is on its way into the log. */
+  /** Called when the records are being written to the log. */
   sent(): void {
     this.#unsent = [];
     this.#unsentBlobs = [];
     this.#length++;
   }
 
-  /** Where it fails, whoever writes next is told. */
+  /** On a failure, the next writer gets the error. */
   waitLater(sending: Promise<void>): void {
     this.#sending = sending;
     sending.catch((error: unknown) => {

@@ -1,18 +1,19 @@
 import { type KnownTransaction, recorded, type Tool, type TransactionState, togetherBy } from '#effects';
 import { type Called, isToldFirst, UNDER_WAY } from './call-record.ts';
 
-/** A transaction whose process has ended, as it is gone on with. */
+/** The state of a transaction whose process has ended, as recovery continues it. */
 export interface AfterCrash {
   readonly state: TransactionState;
   readonly effects: Called[];
-  /** Effects that may have been called, although the log does not say so. */
+  /** Effects that may have been called although the log has no record of it. */
   readonly perhaps: Set<number>;
 }
 
-/** What the log does not say because it need not have been there before a call is taken for having happened. */
+/** A call that needs no record beforehand counts as executed. */
 export function afterCrash(known: KnownTransaction, tools: ReadonlyMap<string, Tool>): AfterCrash {
   const together = togetherBy(known.effects.map(({ tool }) => tools.get(tool)?.spec));
-  // What waits with another one that was refused was not called: whoever calls one of them calls them all.
+  // A call in a batch with a refused call was not made, because the calls of a batch are made
+  // together.
   const waits = (n: number): boolean =>
     together?.(n).some((each) => known.state.effects[each]!.phase === 'unresolved') === true;
   const state = known.state.effects.reduce((all, _, n) => (waits(n) ? all : perhapsUndone(all, n)), known.state);
@@ -23,7 +24,7 @@ export function afterCrash(known: KnownTransaction, tools: ReadonlyMap<string, T
   return { state, effects, perhaps: new Set(perhaps) };
 }
 
-/** What needs no record before it is undone may have been. */
+/** A compensation that needs no record beforehand may have run. */
 function perhapsUndone(state: TransactionState, n: number): TransactionState {
   const { class: kind, phase, isDiscarded } = state.effects[n]!;
   if (isToldFirst(kind)) return state;

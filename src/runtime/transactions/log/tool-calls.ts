@@ -24,31 +24,42 @@ import { type Called, type How, isToldFirst, requireTold, residueOf, unheardResi
 import type { RunLog } from './log-writer.ts';
 import type { Holdings } from './staged-writes.ts';
 
-/** What a crash has left. */
+/** The state that a crash leaves. */
 interface Left {
   readonly effects?: Called[];
-  /** Effects that may have been called, although the log does not say so. */
+  /** Effects that may have been called although the log has no record of it. */
   readonly perhaps?: Set<number>;
-  /** Aborted when it is left again: no call is waited for any more that would be made again. */
+  /**
+   * Aborted when the transaction is abandoned again: calls that can be repeated are no longer
+   * waited for.
+   */
   readonly leaving?: AbortSignal;
 }
 
-/** The effects of one transaction, and the calls that make them, undo them, and ask for them. What came of each goes into its log. */
+/**
+ * The effects of one transaction, and the calls that execute, compensate and query them. Each
+ * outcome is written to its log.
+ */
 export class Calls {
   readonly ports: CallPorts;
   readonly log: RunLog;
   readonly epoch: number;
   readonly leave: Leave;
   readonly effects: Called[];
-  /** What was done for its body where nobody else sees it yet, while that can be had. */
+  /** The staged writes of the body, while they are available. */
   holdings: Holdings | undefined;
   readonly #perhaps: Set<number> | undefined;
-  /** Aborted when it is left: no call is waited for any more that would be made again. */
+  /**
+   * Aborted when the transaction is abandoned: calls that can be repeated are no longer waited for.
+   */
   leaving: AbortSignal | undefined;
   #failures: Map<number, unknown> | undefined;
-  /** The last one that could not be read back, as it was erased, as long as nobody was told. */
+  /**
+   * The last effect that could not be read back because it was erased, until it is marked
+   * unresolved.
+   */
   #erased: number | undefined;
-  /** Undefined before the first call. What a person has decided on is gone on with by another one. */
+  /** Undefined before the first call. After an operator's decision, a new instance is used. */
   #patience: Patience | undefined;
 
   constructor(ports: CallPorts, log: RunLog, epoch: number, leave: Leave, { effects = [], perhaps, leaving }: Left) {
@@ -61,19 +72,20 @@ export class Calls {
     this.leaving = leaving;
   }
 
-  /** What is called together, by the tools that are here. */
+  /** The batches, as far as the tools of this process define them. */
   get mates(): { readonly together?: Mates } {
     const { tools } = this.ports;
     const together = togetherBy(this.effects.map(({ tool }) => tools.get(tool)?.spec));
     return together === undefined ? {} : { together };
   }
 
-  /** Makes a call, or its compensation, and says what came of it; before it, if it has to be said, that it is made (`record`). */
+  /** Compared with the staged answer, as in batched calls. */
   async make(n: number, how: How, record?: LogRecord): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
     const { together } = this.specOf(n);
     if (together !== undefined) {
-      // As what is told is compared where they are called together.
+      // Repeats a call that is in doubt, because the log records its sink as keyed. If the tool in
+      // this process no longer is keyed, the sink is queried or the effect is marked unresolved.
       const isHeld = how === 'call' && this.effects[n]!.told !== undefined;
       const all = withIt(this, n, how);
       if (all === undefined) return false;
@@ -115,10 +127,7 @@ export class Calls {
     return true;
   }
 
-  /**
-   * Makes one again of which nobody can tell what became of it, as the log has it that its sink was keyed. By the tool that is here it may be
-   * so no more: then it is asked about, or waits for a person.
-   */
+  /** Asks the sink for the outcome of a call or of its compensation. */
   async makeAgain(n: number, how: How): Promise<boolean> {
     const tool = this.ports.tools.get(this.effects[n]!.tool);
     const sink = tool?.class?.sink;
@@ -128,7 +137,7 @@ export class Calls {
     return true;
   }
 
-  /** Asks the sink what became of a call, or of its compensation. */
+  /** A query after a compensation sees a final state. */
   async ask(n: number): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
     await this.ports.coordination.sure();
@@ -138,12 +147,12 @@ export class Calls {
       const answer = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
       const said = requireTold(effect.tool, answer);
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
-      // Asked after a compensation, what has happened stands still.
+      // No answer arrived: counts as a lost answer, and the sink is asked again.
       if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
       else if (said.happened) this.answered(n, said.result ?? null);
       else this.#absent(n);
     } catch (error) {
-      // Nobody was told anything: as if the answer was lost, and asked again.
+      // Whether the effect may have been called before a crash without a log record.
       await this.#lose(n);
       if (this.isLostFor(n)) {
         this.noteFailure(n, error);
@@ -153,17 +162,20 @@ export class Calls {
     return true;
   }
 
-  /** Whether the log need not have said of an effect that it was called, before a crash. */
+  /** The first effect that may have been called without a log record. */
   mayHaveBeenCalled(n: number): boolean {
     return this.#perhaps?.has(n) === true;
   }
 
-  /** The first of those that may have been called although the log does not say so. */
+  /**
+   * A call that needs no record beforehand may have been made before a crash; it is treated as
+   * made.
+   */
   get firstPerhaps(): number | undefined {
     return this.#perhaps?.values().next().value;
   }
 
-  /** What needs no record before it is called may have been, before a crash: it is gone on with as if it was. */
+  /** Whether too many answers were lost for another attempt. */
   wasCalled(n: number): true {
     this.#perhaps?.delete(n);
     this.change(n, { isOpen: true });
@@ -171,20 +183,20 @@ export class Calls {
     return true;
   }
 
-  /** Whether too many answers were lost for another try. */
+  /** The last error of an effect. */
   isLostFor(n: number): boolean {
     return (this.effects[n]!.lost ?? 0) >= this.ports.tries;
   }
 
-  /** What was thrown last, for an effect. */
+  /** The reason why an effect is unresolved, as a code. Undefined if its tool gave none. */
   failureOf(n: number): unknown {
     return this.#failures?.get(n);
   }
 
-  /** Why it is left to a person, as a code; undefined where its tool has said none. */
+  /** Another process made the call, or its answer could not be recorded. */
   whyLeft(n: number, as: 'in_doubt' | 'unresolved'): string | undefined {
     if (this.#failures?.has(n) === true) return whyOf(this.#failures.get(n));
-    // It was called before this process knew of it, or nobody could write down what it has answered.
+    // Whether everything that a call of the effect needs is available.
     return as === 'in_doubt' ? 'answer_lost' : undefined;
   }
 
@@ -201,13 +213,16 @@ export class Calls {
     return this.ports.tools.get(this.effects[n]!.tool)!.spec;
   }
 
-  /** Whether there is all that a call of it takes. */
+  /** Reads an effect back from its blobs. Returns false if a blob or the tool is missing. */
   isReady(n: number): boolean {
     const { tool, input } = this.effects[n]!;
     return input !== undefined && this.ports.tools.has(tool);
   }
 
-  /** Reads an effect back from its blobs. False where that, or its tool, can't be had. */
+  /**
+   * Marks the effect that could not be read back unresolved: its input was erased, so no process
+   * can call it. Returns false if there is no such effect.
+   */
   async readBack(n: number): Promise<boolean> {
     const effect = this.effects[n]!;
     if (!this.ports.tools.has(effect.tool)) return false;
@@ -224,21 +239,25 @@ export class Calls {
   }
 
   /**
-   * A person has the effect that could not be read back, as what its tool needs was erased: no process will ever have that again. False
-   * where there is none.
+   * Without a call since, the effect is unchanged. Otherwise it is in doubt, like an effect that
+   * another call may have included.
    */
   async leaveErased(): Promise<boolean> {
     const n = this.#erased;
     if (n === undefined) return false;
     this.#erased = undefined;
     const { phase } = this.log.state.effects[n]!;
-    // What no call was made for since is where it was; of any other nobody can tell, as of what may have been called with another one.
+    // The reason why the tool cannot compensate the effect, as a code, or undefined. A compensation
+    // never receives an answer other than the original.
     const isWhereItWas = (phase === 'due' || phase === 'executed') && !this.mayHaveBeenCalled(n);
     await this.leave(n, { is: isWhereItWas ? 'unresolved' : 'in_doubt', n, why: 'erased' });
     return true;
   }
 
-  /** Why it can't be undone by its tool, as a code, or undefined. What undoes it is never given another answer than there was. */
+  /**
+   * Copied first, because an answer that is not JSON is rejected and the tool may keep changing its
+   * object.
+   */
   whyItStays(n: number): 'no_compensate' | 'answer_too_long' | undefined {
     if (this.specOf(n).compensate === undefined) return 'no_compensate';
     const { isTooLong, answer } = this.effects[n]!;
@@ -247,7 +266,8 @@ export class Calls {
 
   answered(n: number, result: Json): void {
     const is = this.log.state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    // First: an answer that is no JSON is none. A copy: its tool may go on with what it has given.
+    // The effect was executed, and no query is needed. Its compensation has the answer while this
+    // process lives.
     const answer = keepable(result);
     if (answer === undefined) {
       this.#answeredTooMuch(n, is, result);
@@ -259,7 +279,10 @@ export class Calls {
     this.log.later(ref === undefined ? { is, n } : { is, n, result: ref });
   }
 
-  /** It was done, and nobody need ask for it again. What undoes it has the answer as long as this process lives. */
+  /**
+   * Also applies if the residue is too long to store: the effect is compensated and need not be
+   * compensated again.
+   */
   #answeredTooMuch(n: number, is: 'executed' | 'applied', result: Json): void {
     const change: Partial<Called> = { isTooLong: true, lost: 0, isOpen: false };
     const { compensate } = this.specOf(n);
@@ -268,7 +291,7 @@ export class Calls {
     this.log.later({ is, n, too_long: true });
   }
 
-  /** Also where what is left is more than is kept: it is undone, and nobody need undo it again to be told. */
+  /** Stores a value so that the log can name it. @throws CanonError for a value that is not JSON */
   undone(n: number, residue: Json | undefined): void {
     const left = residue === undefined ? undefined : keptOf(this.effects[n]!.tool, residue);
     const ref = left === undefined ? undefined : this.kept(n, left);
@@ -276,7 +299,7 @@ export class Calls {
     this.log.later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
   }
 
-  /** Puts it where the log can name it. @throws CanonError for what is no JSON */
+  /** Waits before the next attempt, after `times` failed attempts and the last error. */
   kept(n: number, value: Json): BlobRef {
     const kept = new Kept(saltsAt(this.ports.random, this.effects[n]!.key));
     const ref = kept.value(value, true) as BlobRef;
@@ -284,7 +307,10 @@ export class Calls {
     return ref;
   }
 
-  /** Before another try, after so many, the last of which has failed so. */
+  /**
+   * Continues without an answer after the limit, so a tool that hangs does not block other
+   * transactions. A synchronous result is used directly.
+   */
   wait(times: number, failure?: unknown): Promise<void> {
     const told = afterMsOf(failure);
     const wished = wishedPauseMs(times, failure);
@@ -294,7 +320,7 @@ export class Calls {
     return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest, this.leaving);
   }
 
-  /** Goes on without an answer when that takes too long: a tool that hangs holds nobody up. What is there at once is not waited for. */
+  /** The residue, and the tool's mitigation of it, if the tool defines one. */
   patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): T | Promise<T> {
     const ms = this.#takePatience().of(wishedMs);
     const limit = new TimeLimit(ms, this.ports.coordination.lost);
@@ -335,7 +361,7 @@ export class Calls {
     return this.#patience;
   }
 
-  /** What is left, and what was done about it, where its tool does something. */
+  /** A blind sink would execute the compensated call again. */
   async #mitigated(effect: Called, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
     if (mitigate === undefined) return residue;
     try {
@@ -346,7 +372,7 @@ export class Calls {
       return keepable({ mitigated, residue }) ?? { mitigated, residue: notKept(effect.tool) };
     } catch (cause) {
       const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;
-      // A blind sink would do again what has been undone.
+      // The body gets the error immediately, and decides itself whether to retry.
       const said = whyOf(cause);
       if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });
       throw said === undefined ? new Error(why, { cause }) : new NoAnswer(why, { cause, why: said });
@@ -358,7 +384,7 @@ export class Calls {
     if (!(error instanceof DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
     this.log.later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
-    // The body is told at once, and decides itself whether it tries again.
+    // The call did nothing, or the effect to compensate still exists.
     const { failures } = this.log.state.effects[n]!;
     if (!wasOpen && !error.isFinal && failures < this.ports.tries) await this.wait(failures, error);
   }
@@ -369,7 +395,7 @@ export class Calls {
     if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.tries) await this.wait(lost, error);
   }
 
-  /** It has not happened, or what it was to undo still stands. */
+  /** A failed attempt counts, even if the sink itself reports the failure. */
   #absent(n: number): void {
     // A try that came to nothing counts, also where it is the sink that says so.
     const is = (this.effects[n]!.lost ?? 0) > 0 ? 'failed' : 'absent';

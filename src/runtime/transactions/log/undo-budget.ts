@@ -6,15 +6,18 @@ import type { EffectStore } from '#ledger';
 import { openTransactions } from '../coordination/read-open.ts';
 import { isPromise } from '../limits/time-limit.ts';
 
-/** A transaction whose effects may cost something to undo. */
+/** A transaction whose effects may have a compensation cost. */
 export interface Reserving {
   readonly epoch: number;
   readonly trajectoryId: string;
-  /** What undoing them may yet cost, or has cost and is not booked; `committing`: if what stands is to stay. */
+  /**
+   * The possible compensation cost, and actual cost that is not yet booked. `committing`: assumes
+   * that the transaction commits.
+   */
   reserved(committing: boolean): readonly Reservation[];
 }
 
-/** A transaction, and what is counted of it. */
+/** A transaction with its counted amounts. */
 interface Counted {
   readonly transaction: Reserving;
   counted: readonly Reservation[];
@@ -24,18 +27,20 @@ interface Counted {
 type Sums = Map<string, Map<string, number>>;
 
 /**
- * What undoing effects may cost that are at work in this process: nothing else may spend that (decisions §5.7). A transaction is here
- * from its first such intent, or since it was taken over, until the ledger says what became of it. Each proposal and each call asks, and
- * ten thousand may wait for a person: so it is summed up, and only what has changed since is looked at.
+ * The possible compensation cost of effects of active transactions in this process, which no other
+ * call may spend (docs/decisions/016-effect-outcomes.md). A transaction is included from its first
+ * such intent or its adoption until it is settled. Each proposal and each call asks for the total,
+ * and ten thousand transactions may be unresolved. So the sums are cached, and only changed
+ * transactions are counted again.
  */
 export class Reserved {
   readonly #transactions: ChurnMap<number, Counted> = new ChurnMap();
-  /** What is counted may not be so any more. */
+  /** Transactions with outdated counts. */
   readonly #changed: Set<Counted> = new Set();
-  /** Of what is counted, by trajectory. */
+  /** The counted sums, by trajectory. */
   readonly #sums: Map<string, Sums> = new Map();
 
-  /** In place of an earlier one of that epoch. */
+  /** Replaces an earlier transaction with the same epoch. */
   add(transaction: Reserving): void {
     const { epoch } = transaction;
     const before = this.#transactions.get(epoch);
@@ -45,13 +50,18 @@ export class Reserved {
     this.#changed.add(counted);
   }
 
-  /** To be called whenever one may reserve something else than before; nothing happens where it is not here. */
+  /**
+   * Call this whenever the reservations of a transaction may have changed. Has no effect for
+   * unknown transactions.
+   */
   changed(transaction: Reserving): void {
     const there = this.#transactions.get(transaction.epoch);
     if (there?.transaction === transaction) this.#changed.add(there);
   }
 
-  /** Nothing of it changes any more: what is not booked yet is kept, where there is anything. */
+  /**
+   * Called when the transaction no longer changes. Amounts that are not yet booked stay reserved.
+   */
   ended(transaction: Reserving): void {
     const { epoch, trajectoryId } = transaction;
     if (!this.#transactions.has(epoch)) return;
@@ -68,7 +78,9 @@ export class Reserved {
     this.#count(there, NOTHING);
   }
 
-  /** In all, for each writ. `committing`: the epoch of a transaction that is asked about as it would be when it is committed. */
+  /**
+   * The total per writ. `committing`: the epoch of a transaction that is counted as if it commits.
+   */
   of(trajectory: string, committing?: number): readonly Reservation[] {
     if (this.#transactions.size === 0) return NOTHING;
     for (const each of this.#changed) this.#count(each, each.transaction.reserved(false));
@@ -94,7 +106,7 @@ export class Reserved {
   }
 }
 
-/** More than an amount may be is more than any budget has. */
+/** An amount above the maximum is more than any budget has. */
 function amountsOf(units: ReadonlyMap<string, number>): Reservation['cost'] {
   return Object.fromEntries(Array.from(units, ([unit, sum]) => [unit, Math.min(sum, Number.MAX_SAFE_INTEGER)]));
 }
@@ -110,7 +122,10 @@ function addTo(sums: Sums, writId: string, cost: Reservation['cost'], sign: 1 | 
   else sums.set(writId, units);
 }
 
-/** The same by what the effect log has of all that is open there, in whichever process: what was not written yet is not here. */
+/**
+ * The same total from the effect log, for open transactions of all processes. Records that are not
+ * yet written are missing.
+ */
 export async function reservedInLog(store: EffectStore, trajectory: string): Promise<readonly Reservation[]> {
   const reserved: Reservation[] = [];
   for await (const logged of openTransactions(store, trajectory)) {
@@ -121,10 +136,13 @@ export async function reservedInLog(store: EffectStore, trajectory: string): Pro
   return reserved;
 }
 
-/** Of what costs nothing. */
+/** The amounts of a call without cost. */
 export const FREE: Amounts = Object.freeze({});
 
-/** What a tool says of a call, asked once: what is charged for it is what the log has of it, also where it is put there again. */
+/**
+ * A tool's statement of a call's costs, requested once. The log records this value, and a repeated
+ * call is charged by it.
+ */
 export interface Costs extends Pick<LoggedEffect, 'undo_cost'> {
   readonly cost: Amounts;
 }
@@ -134,12 +152,12 @@ export function costsOf(tool: Tool, input: Json): Costs {
   return { cost: costOf(tool, input), ...undoCostOf(tool, input) };
 }
 
-/** What a call costs. @throws AuthorityError `bad_amount` */
+/** The cost of a call. @throws AuthorityError `bad_amount` */
 export function costOf({ name, spec }: Tool, input: Json): Amounts {
   return spec.cost === undefined ? FREE : costTold(name, 'cost', spec.cost(copyJson(input) as never));
 }
 
-/** What undoing a call costs, as the log has it. @throws AuthorityError `bad_amount` */
+/** The compensation cost of a call, as the log records it. @throws AuthorityError `bad_amount` */
 export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};
   const items = costItems(costTold(name, 'undoCost', spec.undoCost(copyJson(input) as never)));
@@ -147,7 +165,8 @@ export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect
 }
 
 /**
- * What a tool has told of its costs; nothing is told by one that costs nothing. A promise has no units, and would be none for good.
+ * Reads the costs that a tool returns. A tool without costs returns nothing. A promise is rejected:
+ * it has no units and would count as no cost.
  * @throws AuthorityError `bad_amount`, naming the tool
  */
 export function costTold(tool: string, member: 'cost' | 'undoCost', told: Amounts | undefined): Amounts {
