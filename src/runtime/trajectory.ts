@@ -203,16 +203,22 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Uses tools, and commits what they do with an action of the domain, as one proposal: all of it takes effect, or none. What is
-   * held until the commit is done after it, once, also after a crash; what acts at once is undone where it does not come to a
-   * commit. Where one of those fails for good, that waits for a person, or all is undone, as the action says (`Action.onFailure`).
-   * Waits for older transactions that touch the same resources, and for nobody else.
+   * Uses tools and commits their effects with an action of the domain, as one proposal. All of it
+   * takes effect, or none.
    *
-   * A refusal is an answer. An error of the body, a tool that did nothing and a deadline are errors, after all was undone.
+   * Buffered effects run once after the commit, also after a crash. Effects that execute
+   * immediately are compensated if no commit follows. If an effect fails permanently,
+   * `Action.onFailure` decides: the effect is marked unresolved, or the transaction is rolled back
+   * with compensation. The transaction waits only for older transactions that access the same
+   * resources.
    *
-   * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `stale`, `resource_in_doubt`,
-   * `tool_failed`, `outcome_unknown`, `key_collision`, `deadline`, `tenure_lost`; RuntimeError `bad_intent`, `bad_option`, and as
-   * `propose`; AuthorityError `bad_resource`; what the body throws
+   * A refusal is a result. An error of the body, a tool that did nothing and a deadline are errors,
+   * thrown after everything was compensated.
+   *
+   * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `stale`,
+   * `resource_in_doubt`, `tool_failed`, `outcome_unknown`, `key_collision`, `deadline`,
+   * `tenure_lost`; RuntimeError `bad_intent`, `bad_option`, and the errors of `propose`;
+   * AuthorityError `bad_resource`; the errors of the body
    */
   transaction<T>(
     options: TransactionOptions,
@@ -348,11 +354,11 @@ export class Trajectory<D extends Domain = Domain> {
    * Revokes a writ and all its descendants permanently. From this entry on, nothing is done under
    * them here or in trajectories that were delegated to under them.
    *
-   * The revocation is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID`
-   * whose holder is an ancestor of the revoked writ. Such a writ is an ancestor of the revoked
-   * writ, or a root writ of the key that issued its root. Such a root writ names the action and
-   * `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and it proceeds while
-   * an approval freezes the state. Revoking again returns the earlier entry.
+   * The revocation is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID`.
+   * The holder of that writ must stand above the revoked writ. It is an ancestor of the revoked
+   * writ, or a root writ of the key that issued the revoked writ's root. Such a root writ must name
+   * both the action and `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and
+   * it proceeds while an approval freezes the state. Revoking again returns the earlier entry.
    *
    * If an open delegation could not be reached, `carried` gives the reason. Opening this
    * trajectory, or revoking again, completes the revocation.

@@ -58,14 +58,14 @@ import { scrubbed } from '../writer/scrub.ts';
 import { NO_NEWS } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 
-/** What waits and has expired, when that was seen. */
+/** A pending proposal that has expired, with the time of the check. */
 export interface Due {
   readonly id: Hash;
   readonly pending: PendingPayload;
   readonly at: Instant;
 }
 
-/** What becomes of what waits: a counselor commits or rejects it, or it expires. */
+/** Resolves pending proposals: a counselor approves or rejects them, or they expire. */
 export class Resolutions {
   readonly #writer: Writer;
   readonly #beliefs: Beliefs | undefined;
@@ -91,11 +91,12 @@ export class Resolutions {
       taken ??= await this.#takeUp(pending);
       let losing = await this.#losing(waiting);
       if (losing.length > 0 && letGo === undefined) {
-        // Whoever says things of the same in other trajectories would be faster each time.
+        // Writers of the same partitions in other trajectories would otherwise commit first each
+        // time.
         letGo = await requireBeliefs(this.#beliefs).hold(losing.map(({ name }) => name));
         losing = await this.#losing(waiting);
       }
-      /** `committing`: what undoing it would cost is not kept for it any more. */
+      /** `committing`: the budget reserved for compensation is released with the commit. */
       const counseled = (at: Instant, committing: boolean): CounselorCommit => {
         const { world, chain } = writer.parts;
         const { principal, override = false, replacement } = input;
@@ -191,7 +192,10 @@ export class Resolutions {
     );
   }
 
-  /** What it says is planned on what is believed by now. The state is as before where that does not go. @throws KernelError `changed_since` */
+  /**
+   * Plans the proposal's statements on the current facts. If they do not fit, the state is as
+   * before. @throws KernelError `changed_since`
+   */
   #believed(
     pendingId: Hash,
     { proposal }: PendingPayload,
@@ -213,7 +217,7 @@ export class Resolutions {
         proposalId,
         trajectoryId: this.#writer.id,
         at,
-        // So that it is the question that was put up, however long ago that was.
+        // The time of submission, so that the question is the same, however late the approval.
         saidAt: proposal.said_at ?? proposal.at,
         predicates,
         kept,
@@ -221,7 +225,7 @@ export class Resolutions {
       if (planned === undefined || 'changes' in planned) return planned;
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
       const { refusal } = planned;
-      // The answers are at fault, and not what waits.
+      // The answers are at fault, not the pending proposal.
       if (chosen.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
       if (chosen.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
@@ -234,7 +238,10 @@ export class Resolutions {
     }
   }
 
-  /** Whom who approves has chosen, and whether that was theirs to choose: who may approve may not choose everything. */
+  /**
+   * The counselor's choices, after a check that the counselor may make them. The right to approve
+   * does not include every choice.
+   */
   async #chosen(pendingId: Hash, pending: PendingPayload, input: ApprovalInput, waiting: Waiting): Promise<Chosen> {
     if (!isAnswering(input)) return { call: input };
     const { context, parts } = this.#writer;
@@ -252,13 +259,13 @@ export class Resolutions {
     };
   }
 
-  /** What of beliefs it takes something from, where it is an erasure. */
+  /** The partitions that lose facts, if the proposal is an erasure. */
   async #losing({ intent }: Waiting): Promise<readonly LosingPartition[]> {
     const values = intent.action === ERASE_ACTION ? erasureArgs(intent.args)?.values : undefined;
     return values === undefined ? [] : losingPartitions(this.#writer.context, this.#writer.id, values);
   }
 
-  /** What tools are to do with it, once nobody is before them where they act. */
+  /** The effects of the proposal, once no earlier transaction blocks their scopes. */
   async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
     const { id, parts } = this.#writer;
@@ -283,7 +290,7 @@ export class Resolutions {
     });
   }
 
-  /** What waits and has expired by now. */
+  /** A pending proposal that has expired by now. */
   due(): Due | undefined {
     const { chain } = this.#writer.parts;
     if (chain.open.size === 0) return undefined;
@@ -292,7 +299,7 @@ export class Resolutions {
     return found && { id: found[0], pending: found[1], at };
   }
 
-  /** Records what has expired, until memory turns out to be behind. */
+  /** Records expired proposals, until memory turns out to be stale. */
   async expireDue(): Promise<void> {
     for (let due = this.due(); due !== undefined && !this.#writer.stale; due = this.due()) {
       await this.#writer.written(this.expire(due));
@@ -309,7 +316,10 @@ export class Resolutions {
     prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
   ): Promise<Ruling> {
     const writer = this.#writer;
-    /** What was prepared, and where the trajectory was then: it has only waited for something since. */
+    /**
+     * The prepared input and the position of the trajectory at that time. Since then the step has
+     * only waited for something.
+     */
     let ready:
       | { readonly step: (at: Instant) => Prepared<Ruling>; readonly life: number; readonly seq: number }
       | undefined;
@@ -321,10 +331,10 @@ export class Resolutions {
       }
       const { life } = writer;
       const { seq } = writer.parts.chain;
-      // To read for it again would give those who write without a pause time to be faster again.
+      // Preparing again would let writers that never pause win again.
       const step =
         ready?.life === life && ready.seq === seq ? ready.step : await prepare(this.#pendingOf(pendingId, input));
-      // Something may have happened while the step was being prepared.
+      // The proposal may have been resolved while the step was being prepared.
       if (writer.stale || !writer.parts.chain.open.has(pendingId)) continue;
       const pending = this.#pendingOf(pendingId, input);
       const at = writer.now();
@@ -336,7 +346,7 @@ export class Resolutions {
         const refusal = await readInstead(error);
         ready = { step, life, seq };
         if (refusal === undefined) tries--;
-        // No append will tell whether what it was refused for still stands.
+        // No append will show whether the reason of the refusal still holds.
         else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
         continue;
       }
@@ -344,7 +354,8 @@ export class Resolutions {
         const done = await writer.written(prepared);
         if (done !== undefined) return done;
       } catch (error) {
-        // Who was faster in another process has used the keys of its effects: what became of it says more.
+        // Another process committed first with the same effect keys. The outcome of the proposal is
+        // the better answer.
         if (!isCollision(error) || writer.parts.chain.open.has(pendingId)) throw error;
       }
     }
@@ -360,14 +371,17 @@ export class Resolutions {
     return this.#enter(pendingId, pending, resolutionPayload(this.#writer.place(at), pendingId, pending, resolution));
   }
 
-  /** A resolution that changes no state. */
+  /** Appends a resolution that changes no state. */
   #enter(pendingId: Hash, { proposal }: PendingPayload, payload: Payload): Prepared<Ruling> {
     const { row, ruling } = this.#writer.enter(payload);
     this.#writer.parts.ruled.noteResolved(pendingId, proposal.key_hash, row.seq);
     return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS, resolves: pendingId };
   }
 
-  /** What became of it, from one approval to the next; undefined for what never waited, or what the store can't tell yet. */
+  /**
+   * The outcome of a pending proposal, followed through all its approvals. Undefined if it was
+   * never pending, or if the store cannot tell yet.
+   */
   async #endOf(pendingId: Hash): Promise<End | undefined> {
     if (!isHash(pendingId)) return undefined;
     const { id: trajectoryId, context } = this.#writer;
@@ -404,7 +418,7 @@ export class Resolutions {
   }
 }
 
-/** What something was refused for; undefined where only something was to be awaited first, and was. */
+/** The cause of the refusal. Undefined if a read had to be awaited first, and was. */
 async function readInstead(error: unknown): Promise<unknown> {
   if (!(error instanceof NotRead)) return error;
   try {
@@ -418,8 +432,9 @@ async function readInstead(error: unknown): Promise<unknown> {
 const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
 
 /**
- * Nothing is put up anew for it: an entry is one for an intent of somebody, or for a resolution (decisions §1.3), and what waits is put up again
- * only as it was (`ledger/approvals.ts`).
+ * The proposal is not submitted anew with current facts. An entry exists only for an intent or for
+ * a resolution (docs/decisions/003-what-writes-an-entry.md). A pending proposal is submitted again
+ * only unchanged (`ledger/approvals.ts`).
  */
 function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
   return new MemoryError(
@@ -431,7 +446,10 @@ function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
 
 type Chosen = Pick<Sayer, 'call' | 'answers' | 'mayAnswer'>;
 
-/** An entry that is not the last keeps none, so nobody could tell whether the next one elects the same. */
+/**
+ * An entry that is not the last approval stores no answers. So the next counselor's answers could
+ * not be compared with them.
+ */
 function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError {
   const { needed, given } = approvalsOf(pending);
   return new RuntimeError(
@@ -441,7 +459,10 @@ function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError
   );
 }
 
-/** Whoever answers takes it for something that asks, and would learn from nothing that it does not. */
+/**
+ * Answers show that the counselor expects questions. Without an error the counselor would not learn
+ * that there are none.
+ */
 function asksNothing(pendingId: Hash): RuntimeError {
   return new RuntimeError(
     'bad_intent',
@@ -450,7 +471,7 @@ function asksNothing(pendingId: Hash): RuntimeError {
   );
 }
 
-/** A vote may be in the log already, and the same question is never decided twice. */
+/** The log may have a vote already, and a question is never decided twice. */
 function judgedOtherwise(principal: string, { predicate, request }: Question): KernelError {
   return new KernelError(
     'unauthorised_counselor',
@@ -476,7 +497,10 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
   );
 }
 
-/** What tools had read for it was paid for then, and stands in nothing but what was put up. */
+/**
+ * The cost of the tools' earlier reads was paid then, and is recorded only in the submitted
+ * proposal.
+ */
 function asPutUp(authority: Authority, acting: Acting | undefined, { proposal }: PendingPayload): Authority {
   const asked = withTools(authority, acting);
   if (!hasToolObservation(proposal.observations)) return asked;
@@ -490,7 +514,7 @@ function greatest(one: Cost, other: Cost): Cost {
   return Object.fromEntries(units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]));
 }
 
-/** What is booked is what was put up, and what the budgets were asked for is what it would cost now. */
+/** The submitted cost is booked. The budgets were checked for the current cost. */
 function checkCost({ proposal }: PendingPayload, cost: Cost): void {
   const isLess = hasToolObservation(proposal.observations);
   const [then, now] = [proposal.budget_cost, isLess ? greatest(cost, proposal.budget_cost) : cost].map((each) =>
@@ -503,7 +527,10 @@ function checkCost({ proposal }: PendingPayload, cost: Cost): void {
   );
 }
 
-/** What nothing waits under any more: what became of it, or under which id it waits now. */
+/**
+ * The outcome of an id that is no longer pending, or the id of the proposal's current pending
+ * entry.
+ */
 type End =
   | { readonly now: Hash; readonly approvals: number }
   | { readonly by: Hash; readonly payload: Extract<Payload, { kind: 'commit' | 'rejection' }> };
@@ -517,7 +544,7 @@ function effectWaits(id: Hash, pending: EffectPendingPayload): RuntimeError {
   );
 }
 
-/** `answers`: it was to be approved with answers to what it had asked. */
+/** `answers`: the approval came with answers to questions. */
 function notPending(given: unknown, end: End | undefined, answers: boolean): RuntimeError | MemoryError {
   const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
@@ -545,7 +572,7 @@ function toldOf(id: string, end: End | undefined): string {
   return `Nothing is pending under ${id} any more: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
 }
 
-/** Who holds a writ, and those above them who passed it on. */
+/** The holder of a writ, and the holders of its ancestors. */
 function holdersOf({ writ, chain }: WritChain): string[] {
   return [writ, ...chain].map(({ subject }) => subject);
 }

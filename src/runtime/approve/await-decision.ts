@@ -8,15 +8,17 @@ import { TRIES_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Resolutions } from './approve.ts';
 
-/** What became of something that was pending. */
+/** The outcome of a pending proposal. */
 export type PendingStatus =
-  /** It waits still; under another id (`id`) when some of those who must approve it have done so. */
+  /** Still pending, under another `id` after some of the required approvals. */
   | { readonly status: 'pending'; readonly id: Hash; readonly payload: PendingPayload }
   | { readonly status: 'resolved'; readonly ruling: FinalRuling }
-  /** The trajectory gave its final answer first: nobody will decide it any more. */
+  /** The trajectory gave its final answer first, so the proposal will never be resolved. */
   | { readonly status: 'void'; readonly answer: Hash };
 
-/** What became of what waited, for who asked for it: in this process or another one, before or after they ask. */
+/**
+ * The outcomes of pending proposals, decided in this or another process, before or after the call.
+ */
 export class Decisions {
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
@@ -26,7 +28,7 @@ export class Decisions {
     this.#resolutions = resolutions;
   }
 
-  /** As the store has it now; from one approval to the next, where it takes several, to the last. */
+  /** The current outcome in the store, followed through all approvals to the last. */
   async statusOf(pendingId: Hash): Promise<PendingStatus> {
     if (!isHash(pendingId)) throw neverPending(this.#writer.id, pendingId);
     let id = pendingId;
@@ -48,7 +50,7 @@ export class Decisions {
     for (;;) {
       signal?.throwIfAborted();
       const moved = Promise.withResolvers<void>();
-      // Before looking: what is decided meanwhile must not be missed.
+      // Registered before the read, so that no decision in between is missed.
       const leave = writer.decided.rest(moved.resolve);
       try {
         const found = await this.statusOf(pendingId);
@@ -66,11 +68,11 @@ export class Decisions {
     }
   }
 
-  /** What became of it; the id of what goes on from it; undefined when memory turned out to be behind. */
+  /** The outcome, or the next pending id; undefined if memory turned out to be stale. */
   async #look(id: Hash): Promise<PendingStatus | Hash | undefined> {
     const writer = this.#writer;
     if (writer.stale) await writer.ready();
-    // What memory has of it may be on its way to the disk yet, or lost on it.
+    // The outcome in memory may still be in flight, or lost on its way to the store.
     await writer.settled();
     if (writer.stale) return undefined;
     const { chain, ruled } = writer.parts;
@@ -97,7 +99,9 @@ export class Decisions {
     return { status: 'resolved', ruling: rulingFrom(row, payload) as FinalRuling };
   }
 
-  /** Until something was decided here, or it is time to look what others have, or what the clock will bring. */
+  /**
+   * Waits for a decision in this process, for the next poll of the store, or for the next deadline.
+   */
   async #rest(
     moved: Promise<void>,
     now: Instant,
@@ -107,7 +111,7 @@ export class Decisions {
     const over = new AbortController();
     const stop = (): void => over.abort();
     const [from, to] = lookAgainMs(now, times);
-    // Its signal may live for long: it is left as it was.
+    // The caller's signal may live for long, so the listener is removed again.
     signal?.addEventListener('abort', stop);
     try {
       await Promise.race([moved, this.#writer.context.pause(from, to, over.signal)]);

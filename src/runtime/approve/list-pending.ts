@@ -2,23 +2,23 @@ import { form, requireForm } from '#base';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Reading, unmade } from '../writer/load.ts';
 
-/** Which of what waits is asked for. */
+/** Selects pending proposals. */
 export interface PendingQuery {
-  /** Default: all of the store. */
+  /** Default: all trajectories of the store. */
   readonly trajectoryId?: string;
-  /** What waits for this channel, as the entries name it. Default: all of them. */
+  /** The channel of the proposals, as their entries name it. Default: all channels. */
   readonly channel?: string;
 }
 
-/** Something that waits for a person, and where. */
+/** A pending proposal and its trajectory. */
 export interface OpenPending {
   readonly trajectoryId: string;
-  /** Under which it is approved or rejected. */
+  /** The id under which the proposal is approved or rejected. */
   readonly id: Hash;
   readonly payload: PendingPayload;
 }
 
-/** As `Assize.pending`. */
+/** Same as `Assize.pending`. */
 export async function* pendingIn(
   query: PendingQuery,
   reading: Reading,

@@ -4,17 +4,22 @@ import type { Hash, Instant } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import type { WritChain, Writs } from './writs.ts';
 
-/** One use of a writ, for the kernel to ask about. */
+/** One use of a writ, for the kernel's questions. */
 export interface Use {
   readonly writ: WritChain;
   readonly principal: string;
   readonly trajectoryId: string;
   readonly at: Instant;
-  /** A counselor commits it: its policy was asked, and its approval demanded, when it was put up. */
+  /**
+   * A counselor commits the proposal: the policy was asked, and its approval demanded, on
+   * submission.
+   */
   readonly approving: boolean;
 }
 
-/** Answers the kernel's questions from writs, budgets and policy; everything else is already known. */
+/**
+ * Answers the kernel's questions from writs, budgets and policy; everything else is already known.
+ */
 export function authorityFor(
   { writ, principal, trajectoryId, at, approving }: Use,
   writs: Writs,
@@ -44,7 +49,10 @@ export function authorityFor(
   };
 }
 
-/** What waits was put up under anchors that had this key: whoever opened it without is at fault, and not the proposal. */
+/**
+ * The proposal was submitted under anchors that included this key. The configuration that lacks the
+ * key is at fault, not the proposal.
+ */
 function unanchored({ writ, chain }: WritChain): RuntimeError {
   const { issuer } = chain.at(-1) ?? writ;
   return new RuntimeError(
@@ -54,7 +62,10 @@ function unanchored({ writ, chain }: WritChain): RuntimeError {
   );
 }
 
-/** Whether the budgets of a writ and of all above it cover a cost, beside what is reserved. @throws AuthorityError `unknown_writ` */
+/**
+ * Whether the budgets of a writ and of all its ancestors cover a cost, in addition to reservations.
+ * @throws AuthorityError `unknown_writ`
+ */
 export function affordable(
   writs: Writs,
   id: Hash,

@@ -27,14 +27,14 @@ import {
 } from '#ledger';
 import { lineageOf, loadWrit, type WritChain, Writs } from './writs.ts';
 
-/** What was done under one writ, as far as it is read. */
+/** The spending under one writ, as far as entries were read. */
 interface Account {
-  /** Of the first entry that names it. */
+  /** The seq of the first entry that names the writ. */
   readonly seq: number;
   readonly spent: Map<string, number>;
 }
 
-/** A delegation that was started: what its writ grants is set aside until it is concluded. */
+/** A started delegation: its writ's budget is reserved until it is concluded. */
 interface Started {
   readonly seq: number;
   readonly at: Instant;
@@ -42,7 +42,10 @@ interface Started {
   readonly writ: Writ;
 }
 
-/** A revocation: under which writ, which one, and whether it stands in the trajectory that delegated to this one. */
+/**
+ * A revocation: the writ that authorises it, the revoked writ, and whether it was adopted from the
+ * parent trajectory.
+ */
 interface Revoked {
   readonly seq: number;
   readonly by: Hash;
@@ -51,51 +54,60 @@ interface Revoked {
 }
 
 /**
- * What was spent and set aside between two entries of which one gives back, or revokes: the conclusion of a delegation, a
- * revocation. Inside of one stage budgets and rights only shrink, so that the order in it does not matter; what begins a stage
- * counts for what comes after it only.
+ * The amounts spent and reserved between two stage boundaries: a conclusion of a delegation, which
+ * refunds, or a revocation. Within one stage budgets and rights only shrink, so the order in it
+ * does not matter. The boundary entry affects only the stage after it.
  */
 interface Stage {
   readonly gaveBack?: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts };
   readonly revoked?: Revoked;
   readonly started: Started[];
   readonly accounts: Map<Hash, Account>;
-  /** What undoing effects has cost: booked as far as what is left goes, so after all else of the stage. */
+  /**
+   * Costs of compensations. They are booked only up to the remaining budget, so after everything
+   * else in the stage.
+   */
   readonly undoing: (UndoingCosts & { readonly seq: number })[];
 }
 
 /**
- * The part of replay that is about authority and not about the chain (decisions §4.4): every writ that a commit, an open
- * approval or a delegation names is in the ledger, signed and attenuated down from a root, and is for this trajectory; what
- * was spent and set aside for delegations never passed its budget; nothing was done under a revoked one, which was revoked by
- * who may; a final answer says what was spent before it. What became of effects is told under no writ, also one that was
- * revoked; what undoing them has cost counts against the one that they were done under.
- * Which roots count is configuration, and is asked when a writ is used.
+ * The part of replay that checks authority (docs/decisions/013-log-and-replay.md). Every writ of a
+ * commit, open approval or delegation must be in the ledger, signed, attenuated from a root, and
+ * for this trajectory. Spent and reserved amounts never exceed a writ's budget. Nothing was done
+ * under a revoked writ, and the revoking principal had the right to revoke. A final answer states
+ * the amounts spent before it.
+ *
+ * Outcomes of effects are recorded under no writ, also after a revocation; the cost of
+ * compensations counts against the original writ. Configuration decides which roots count, and is
+ * checked when a writ is used.
  */
 export class AuthorityFold {
   readonly #trajectoryId: string;
   readonly #writs: Writs;
   readonly #stages: Stage[] = [newStage()];
   readonly #open: Map<Hash, Started> = new Map();
-  /** Writs that were looked at. */
+  /** Writs that were checked. */
   readonly #sound: Set<Hash> = new Set();
-  /** One an issuer of roots. */
+  /** One verifier per issuer of roots. */
   readonly #verifiers: Map<string, WritVerifier> = new Map();
   #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
 
-  /** `from`: goes on from what another fold has settled, and changes it. */
+  /** `from`: continues from the result of another fold, and changes it. */
   constructor(trajectoryId: string, from?: { readonly writs: Writs; readonly chain: Chain }) {
     this.#trajectoryId = trajectoryId;
     this.#writs = from?.writs ?? new Writs();
     for (const [id, start] of from?.chain.delegated ?? []) this.#open.set(id, startedBy(start));
   }
 
-  /** Takes over what was revoked where a branch begins: nothing in it is done under that. */
+  /**
+   * Inherits the revocations at the entry where a branch starts: nothing in the branch is done
+   * under those writs.
+   */
   inherit(revoked: ReadonlySet<Hash>): void {
     this.#writs.inherit(revoked);
   }
 
-  /** Takes an entry that replay accepted. @throws LedgerFault */
+  /** Adds an entry that replay accepted. @throws LedgerFault */
   note(entry: Entry): void {
     const { seq, payload } = entry;
     if (payload.kind === 'root') {
@@ -109,7 +121,7 @@ export class AuthorityFold {
     else if (payload.kind === 'delegation') this.#noteDelegation(entry as Entry<DelegationPayload>);
   }
 
-  /** Takes a run that replay accepted. */
+  /** Adds a run that replay accepted. */
   noteRun({ spent }: Run): void {
     for (const { writId, seq, cost } of spent) this.#spend(seq, writId, cost);
   }
@@ -139,12 +151,15 @@ export class AuthorityFold {
     return this.#writs;
   }
 
-  /** Whether something was delegated from here and is open, or was delegated to here. */
+  /** Whether this trajectory has an open delegation, or was itself delegated to. */
   get isLinked(): boolean {
     return this.#open.size > 0 || this.#writs.delegated !== undefined;
   }
 
-  /** The delegations that are open after `settle` under what is revoked here: the child, and what above its writ or at it was. */
+  /**
+   * The delegations that are open after `settle` under a writ revoked here: the child, and the
+   * revoked writs among its writ and its ancestors.
+   */
   withdrawn(): { readonly child: string; readonly revoked: readonly Hash[] }[] {
     const found: { child: string; revoked: Hash[] }[] = [];
     for (const { child, writ } of this.#open.values()) {
@@ -155,12 +170,15 @@ export class AuthorityFold {
     return found;
   }
 
-  /** Whether, after `settle`, nothing is done here any more under any of these: it has ended, or one of them is revoked. */
+  /**
+   * Whether, after `settle`, nothing more is done here under any of these writs: the trajectory has
+   * ended, or one of them is revoked.
+   */
   isDoneWith(revoked: readonly Hash[]): boolean {
     return this.#answer !== undefined || revoked.some((id) => this.#writs.revoked.has(id));
   }
 
-  /** It is done under a writ that holds, but where it is taken over; and counts for what comes after it. */
+  /** A revocation needs a valid writ, unless it was adopted. It affects only later entries. */
   #noteRevocation({ seq, writ_id: by, action }: RevocationPayload): void {
     const { writ, from } = action.args;
     const isTakenOver = from !== undefined;
@@ -207,7 +225,10 @@ export class AuthorityFold {
     this.#sound.add(id);
   }
 
-  /** Who revokes stands above; what is taken over is above all that was delegated here, and who revoked it stands there. */
+  /**
+   * The revoking principal must stand above the revoked writ. An adopted revocation concerns an
+   * ancestor of the delegated writ, and was authorised in the parent.
+   */
   async #revoke(
     { seq, by, writ: id, isTakenOver }: Revoked,
     blob: (hash: Hash) => Promise<string | undefined>,
@@ -232,7 +253,7 @@ export class AuthorityFold {
       throw this.#fault(seq, 'rule_broken', `it is done under the writ ${id}, and ${revoked} was revoked before`);
   }
 
-  /** That it may be delegated; the writ that it was made of is known by now. */
+  /** Checks that the writ may be delegated; its parent is known by now. */
   #checkDelegated({ seq, at, child, writ }: Started): void {
     const { writ: above, chain } = this.#writs.get(writ.parent as Hash) as WritChain;
     const { revoked, delegated } = this.#writs;

@@ -20,9 +20,9 @@ export interface WritChain {
 
 /** The writs of a trajectory as its entries have them, as JSON. */
 export interface WritsState {
-  /** Every writ that is known and all above it, by id. */
+  /** Every known writ and its ancestors, by id. */
   readonly writs: readonly Json[];
-  /** Ids of those that are known themselves. */
+  /** Ids of the writs that are known themselves. */
   readonly known: readonly Hash[];
   readonly spent: Readonly<Record<Hash, Amounts>>;
   readonly revoked: readonly Hash[];
@@ -30,20 +30,23 @@ export interface WritsState {
 }
 
 /**
- * The writs that are known in one trajectory, what was spent under them, and what is set aside for delegations. Writs that
- * came with the root or branch entry stand in it; a child that is presented later is stored as a blob under its own id; one
- * that is delegated stands in the entry that says so.
+ * The known writs of one trajectory, the amounts spent under them, and the budget reserved for
+ * delegations. The root or branch entry contains its writs. A child writ presented later is stored
+ * as a blob under its own id. A delegated writ is in the entry that starts the delegation.
  */
 export class Writs {
   readonly #known: Map<Hash, WritChain> = new Map();
   readonly #stored: Set<Hash> = new Set();
   readonly budgets: BudgetLedger = new BudgetLedger();
-  /** Ids of revoked writs; with each, all below it. */
+  /** Ids of revoked writs; each revocation includes all descendants. */
   readonly revoked: Set<Hash> = new Set();
-  /** The one by whose delegation the trajectory was begun, and the only one that may lead over from another. */
+  /**
+   * The writ whose delegation created the trajectory. Only this writ may have a parent for another
+   * trajectory.
+   */
   #delegated: Hash | undefined;
 
-  /** The writs that a state was taken of; all of them are in the ledger. @throws AuthorityError */
+  /** The writs of a saved state; all of them are in the ledger. @throws AuthorityError */
   static from(state: WritsState): Writs {
     const writs = new Writs();
     const byId = new Map(state.writs.map((given) => parseWrit(given)).map((writ) => [writId(writ), writ]));
@@ -59,7 +62,10 @@ export class Writs {
     return writs;
   }
 
-  /** Of writs that were read from the ledger, which has all of them. In an order that does not tell how it was read. */
+  /**
+   * The state of writs read from the ledger, which has all of them. The order does not depend on
+   * the order of reading.
+   */
   state(): WritsState {
     const links = new Map<Hash, Writ>();
     for (const { writ, chain } of this.#known.values())
@@ -73,7 +79,7 @@ export class Writs {
     };
   }
 
-  /** The same, to go on by itself. */
+  /** An independent copy. */
   copy(): Writs {
     const copy = new Writs();
     for (const chain of this.#known.values()) copy.#add(chain);
@@ -84,7 +90,7 @@ export class Writs {
     return copy;
   }
 
-  /** Takes over what was revoked where a branch begins. */
+  /** Inherits the revocations at the entry where a branch starts. */
   inherit(revoked: Iterable<Hash>): void {
     for (const id of revoked) this.revoked.add(id);
   }
@@ -94,8 +100,8 @@ export class Writs {
   }
 
   /**
-   * Takes the writs of a root or branch entry: ancestors may stand among them in any order. Of a root that a delegation
-   * began, the first is the one that was delegated.
+   * Adds the writs of a root or branch entry; ancestors may be among them in any order. In a root
+   * created by a delegation, the first writ is the delegated one.
    */
   bind(writs: readonly Json[], isDelegated: boolean = false): void {
     const parsed = writs.map((writ) => parseWrit(writ));
@@ -111,7 +117,10 @@ export class Writs {
     return this.#known.get(id);
   }
 
-  /** Takes a writ that is presented with a proposal. @throws RuntimeError `unknown_writ`, `bad_intent`; AuthorityError `bad_writ` */
+  /**
+   * Resolves a writ that a proposal presents. @throws RuntimeError `unknown_writ`, `bad_intent`;
+   * AuthorityError `bad_writ`
+   */
   present(given: Hash | Writ | WritChain): WritChain {
     if (typeof given === 'string') {
       const known = this.#known.get(given);
@@ -140,7 +149,7 @@ export class Writs {
     return [...this.#known.values()];
   }
 
-  /** A known writ, or one above a known one. */
+  /** A known writ, or an ancestor of one. */
   find(id: Hash): WritChain | undefined {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
@@ -151,13 +160,13 @@ export class Writs {
     return undefined;
   }
 
-  /** The writ that was revoked, of a known one and those above it, if one was. */
+  /** The revoked writ among a known writ and its ancestors, if any. */
   revokedAbove(id: Hash): Hash | undefined {
     if (this.revoked.size === 0) return undefined;
     return lineageOf(this.get(id)).find((link) => this.revoked.has(link));
   }
 
-  /** Whether a known writ is another one, or stands below it. */
+  /** Whether a known writ is the other writ or its descendant. */
   isBelow(id: Hash, above: Hash): boolean {
     return lineageOf(this.get(id)).includes(above);
   }
@@ -167,14 +176,17 @@ export class Writs {
     this.#add(chain);
   }
 
-  /** The blobs that keep a remembered writ and its ancestors in the ledger, until they are said to be `stored`. */
+  /**
+   * The blobs that store a remembered writ and its ancestors in the ledger, until they are marked
+   * `stored`.
+   */
   unstored({ writ, chain }: WritChain): BlobRow[] {
     if (this.#stored.has(writId(writ)) || !this.#known.has(writId(writ))) return [];
     const missing = [writ, ...chain].filter((link) => !this.#stored.has(writId(link)));
     return missing.map((link) => ({ hash: writId(link), text: canonicalize(link) }));
   }
 
-  /** An entry that goes with these blobs was made. */
+  /** Marks these blobs as written with an entry. */
   stored(blobs: readonly BlobRow[]): void {
     for (const { hash } of blobs) this.#stored.add(hash);
   }
@@ -184,22 +196,34 @@ export class Writs {
     if (Object.keys(cost).length > 0) this.budgets.spend(id, cost);
   }
 
-  /** Books what undoing effects has cost, by an entry that was read or made: as far as the budgets go. The writ is known. */
+  /**
+   * Books the cost of compensations, by an entry that was read or made, up to the remaining
+   * budgets. The writ is known.
+   */
   bookUndoing({ writId: id, costs }: UndoingCosts): void {
     for (const cost of costs) this.budgets.spendUpTo(id, cost);
   }
 
-  /** Sets aside what a writ grants that is delegated, of its parent's budget and of all above. @throws as `spend` */
+  /**
+   * Reserves the budget of a delegated writ from its parent and all ancestors. @throws the errors
+   * of `spend`
+   */
   reserve({ parent, budget = {} }: Writ): void {
     this.budgets.spend(parent as Hash, budget);
   }
 
-  /** Gives back what of it was not spent. @throws AuthorityError `over_refunded` when more was spent than was set aside */
+  /**
+   * Refunds the unspent part of a reservation. @throws AuthorityError `over_refunded` when more was
+   * spent than was reserved
+   */
   settle(writ: Writ, spent: Amounts): void {
     this.budgets.refund(writ.parent as Hash, unspent(writ, spent));
   }
 
-  /** What of the delegated writ's budget was spent here, and set aside below; units of which nothing was are left out. */
+  /**
+   * The part of the delegated writ's budget that was spent here or reserved for children. Units
+   * with no such amount are left out.
+   */
   spentOfDelegated(): Amounts {
     if (this.#delegated === undefined) return {};
     const spent = Object.entries(this.budgets.spent(this.#delegated));
@@ -215,7 +239,10 @@ export class Writs {
   }
 }
 
-/** Loads a writ and its ancestors: each is known from the root entry, or stored as a blob under its id. */
+/**
+ * Loads a writ and its ancestors: each is known from the root entry, or stored as a blob under its
+ * id.
+ */
 export async function loadWrit(
   id: Hash,
   known: Writs,
@@ -244,8 +271,8 @@ function writOf(id: Hash, text: string | undefined): Writ {
 }
 
 /**
- * @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor, or leads over from another trajectory by a
- * writ that is not the `delegated` one
+ * @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor, or that leads to
+ * another trajectory by a writ other than the `delegated` one
  */
 export function verified(verifier: WritVerifier, { writ, chain }: WritChain, delegated?: Hash): void {
   const held = verifier.verify(writ, chain, delegated);
@@ -256,7 +283,7 @@ export function badWrit(refusal: WritRefusal): RuntimeError {
   return new RuntimeError('bad_writ', refusal.detail, { evidence: { code: refusal.code } });
 }
 
-/** What of a delegated writ's budget was not spent. @throws AuthorityError `over_refunded` */
+/** The unspent part of a delegated writ's budget. @throws AuthorityError `over_refunded` */
 export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
   for (const unit of Object.keys(spent)) {
     if (amountOf(spent, unit) <= amountOf(budget, unit)) continue;
@@ -267,7 +294,7 @@ export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
   return Object.fromEntries(Object.keys(budget).map((unit) => [unit, amountOf(budget, unit) - amountOf(spent, unit)]));
 }
 
-/** Units may have any name, also those that every object answers to. */
+/** Units may have any name, also names that every object inherits. */
 function amountOf(amounts: Amounts, unit: string): number {
   return Object.hasOwn(amounts, unit) ? (amounts[unit] as number) : 0;
 }

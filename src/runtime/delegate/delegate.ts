@@ -32,31 +32,32 @@ export interface OpenDelegation {
   readonly payload: DelegationPayload;
 }
 
-/** The delegation that a trajectory was begun by. */
+/** The delegation that created a trajectory. */
 export interface Origin {
   readonly trajectoryId: string;
-  /** The entry that started it, there. */
+  /** The start entry in the parent. */
   readonly entryId: Hash;
-  /** What was delegated. */
+  /** The delegated writ. */
   readonly writ: Writ;
 }
 
 /**
- * Delegations from this trajectory, and the answer to the one that it was begun by. Four entries:
+ * Delegations from this trajectory, and the answer to the delegation that created it. A delegation
+ * has four entries:
  *
- * 1. the start, in the parent: sets the writ's budget aside;
- * 2. the child's root, in the same batch;
- * 3. the answer, in the child: its last entry, so that nothing more is spent, and what was spent is known for good;
- * 4. the conclusion, in the parent: pins the answer, gives back what was not spent.
+ * 1. the start, in the parent: reserves the writ's budget; 2. the child's root, in the same batch;
+ * 3. the answer, in the child: its last entry, so the spent budget is final; 4. the conclusion, in
+ * the parent: pins the answer and refunds the unspent budget.
  *
- * None is written before the one above it is durable, and each says all that the next one needs: whoever finds the next one
- * missing completes it (`complete`, and who repeats).
+ * An entry is written only after the previous one is durable, and contains everything that the next
+ * one needs. A missing next entry is therefore completed on open (`complete`) or by a repeated
+ * call.
  */
 export class Delegations {
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
   readonly #children: Children;
-  /** Steps under way, by what they are about. */
+  /** Steps in progress, by subject. */
   readonly #turns: Map<string, Promise<unknown>> = new Map();
 
   constructor(writer: Writer, resolutions: Resolutions, children: Children) {
@@ -96,7 +97,10 @@ export class Delegations {
     return this.#inTurn('answer', () => this.#answer(input));
   }
 
-  /** Finishes what was left half done. What can't be done here, for want of a domain for instance, is left as it is. */
+  /**
+   * Finishes interrupted delegations. Steps that fail here, for example without the domain, are
+   * left for later.
+   */
   async complete(): Promise<void> {
     for (const open of [...this.#writer.parts.chain.delegated]) {
       try {
@@ -110,7 +114,7 @@ export class Delegations {
   async #complete(startId: Hash, start: DelegationPayload): Promise<void> {
     if (!(await this.hasBegun(startId, start))) return;
     const head = await this.#writer.context.store.head(start.child_trajectory_id);
-    // Concluding opens the child, so that an answer is verified before it is taken over.
+    // Concluding opens the child, so its answer is verified before the parent records it.
     if (head !== undefined && answerOf(head)?.concludes === startId) await this.conclude(startId);
   }
 
@@ -128,7 +132,7 @@ export class Delegations {
       try {
         prepared = this.#start(terms);
       } catch (error) {
-        // A refusal is not recorded, so no append would tell that it was made on what is not so any more.
+        // A refusal is not recorded, so no append would show that it was based on stale memory.
         if (isAssizeError(error) && (await writer.isBehind())) continue;
         throw error;
       }
@@ -137,7 +141,9 @@ export class Delegations {
     throw await writer.lost();
   }
 
-  /** Whether this is a repetition. @throws RuntimeError `exists`, `idempotency_conflict` */
+  /**
+   * Whether this call repeats a delegation. @throws RuntimeError `exists`, `idempotency_conflict`
+   */
   async #wasDelegated({ child, task, writ, begins, blobs }: Terms): Promise<boolean> {
     const found = await this.#startOf(child);
     if (found === undefined) return false;
@@ -152,7 +158,10 @@ export class Delegations {
     return true;
   }
 
-  /** Whether a start gives the child what these terms do, whose blobs are not stored yet: each time with other salts. */
+  /**
+   * Whether a start gives the child the same state as these terms. The terms' blobs are not stored
+   * yet, and their salts differ each time.
+   */
   async #isSameBeginning(
     start: DelegationPayload,
     { begins, blobs }: Pick<Terms, 'begins' | 'blobs'>,
@@ -165,7 +174,10 @@ export class Delegations {
     return canonicalize(there, WORLD_LIMITS) === canonicalize(await beginningOf(given, start, begins), WORLD_LIMITS);
   }
 
-  /** Where this trajectory delegated to that one; durable. @throws RuntimeError `exists` for a trajectory of other origin */
+  /**
+   * The durable start of that child in this trajectory. @throws RuntimeError `exists` for a
+   * trajectory of other origin
+   */
   async #startOf(child: string): Promise<readonly [Hash, DelegationPayload] | undefined> {
     const writer = this.#writer;
     const root = await this.#rootOf(child);
@@ -230,8 +242,8 @@ export class Delegations {
   }
 
   /**
-   * Waits until the start that is known here is durable, and sees that its child has begun. False when it turned out not to
-   * be: memory has to be read anew.
+   * Waits until the start in memory is durable, and checks that its child exists. False if the
+   * start was lost and memory must be reloaded.
    */
   hasBegun(startId: Hash, start: DelegationPayload): Promise<boolean> {
     return this.#startInTurn(start.child_trajectory_id, async () => {
@@ -242,7 +254,7 @@ export class Delegations {
     });
   }
 
-  /** Begins a child whose root was lost, or never came into this store. Its start must be durable. */
+  /** Creates a child whose root was lost or never reached this store. Its start must be durable. */
   async #begin(startId: Hash, start: DelegationPayload): Promise<void> {
     const { parts, context } = this.#writer;
     const { begins, child_trajectory_id: child } = start;
@@ -255,7 +267,7 @@ export class Delegations {
     const above = parts.writs.present(parseWrit(start.writ).parent as Hash);
     const row = this.#writer.make(this.#rootFor(startId, start, above));
     const result = await context.store.commit({ entries: [row], blobs: [] });
-    // A conflict: somebody else has begun it meanwhile.
+    // A conflict: another process has created the child in the meantime.
     if (result.status !== 'unknown') return;
     const says = `The store could not tell whether ${child} was begun; delegate again.`;
     await writtenAfterAll(context.store, row.id, { says, cause: result.cause });
@@ -289,7 +301,7 @@ export class Delegations {
     return row !== undefined && conclusionOf(row)?.concludes === startId ? row : undefined;
   }
 
-  /** Undefined when memory turned out to be behind. */
+  /** Undefined if memory turned out to be stale. */
   async #takeOver(startId: Hash, answer: EntryRow): Promise<EntryRow | undefined> {
     const writer = this.#writer;
     const { chain, writs, ruled } = writer.parts;
@@ -310,7 +322,7 @@ export class Delegations {
     const from = writer.parts.chain.delegatedFrom;
     if (from === undefined) throw notDelegated(`${writer.id} was begun by no delegation`);
     const start = await this.#entryOf(from.entry_id);
-    // Nothing follows the answer: what tools did is told before it, as far as it is known.
+    // No entry follows the answer, so known outcomes of effects are recorded before it.
     await this.#children.effectsSettled();
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       if (writer.stale) await writer.ready();
@@ -350,7 +362,9 @@ export class Delegations {
     return this.#inTurn(`start ${child}`, step);
   }
 
-  /** One after another, so that a repetition finds what the first one wrote. */
+  /**
+   * Runs steps on one subject in order, so that a repetition finds the entries of the first call.
+   */
   #inTurn<T>(about: string, step: () => Promise<T>): Promise<T> {
     const done = (this.#turns.get(about) ?? Promise.resolve()).then(step, step);
     this.#turns.set(about, done);
@@ -362,19 +376,22 @@ export class Delegations {
   }
 }
 
-/** The final answer that an entry is, given by the child itself. */
+/** The final answer that an entry contains, given by the child itself. */
 function answerOf(row: EntryRow): DelegationPayload | undefined {
   const payload = row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
   return payload?.concludes !== undefined && payload.child_trajectory_id === row.trajectory_id ? payload : undefined;
 }
 
-/** The conclusion that an entry is, written by the parent. */
+/** The conclusion that an entry contains, written by the parent. */
 function conclusionOf(row: EntryRow): DelegationPayload | undefined {
   const payload = row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
   return payload?.child_head === undefined ? undefined : payload;
 }
 
-/** The entry, for one who says the same, or nothing. @throws RuntimeError `idempotency_conflict` */
+/**
+ * The entry, if the input has the same answer or no answer. @throws RuntimeError
+ * `idempotency_conflict`
+ */
 function asSaid(row: EntryRow, input: Conclusion): EntryRow {
   const given = finalAnswerOf(input, []);
   const { final_answer } = readRow(row).payload as DelegationPayload;
@@ -388,7 +405,7 @@ function textOf(answer: Stored | undefined): string {
   return answer === undefined ? '' : canonicalize(answer);
 }
 
-/** A copy: what is answered is what it was when it was given, however long others are waited for. */
+/** A copy: the answer stays as given while the call waits. */
 function checkedConclusion(input: Conclusion): Conclusion {
   if (typeof input !== 'object' || input === null) throw new RuntimeError('bad_intent', 'A conclusion is an object.');
   requireForm(CONCLUSION, input, 'conclusion');
@@ -429,7 +446,7 @@ const NOTHING_STORED: LedgerReader = {
   resolve: async () => undefined,
 };
 
-/** What a child begins with, in values. */
+/** The initial state of a child, as values. */
 async function beginningOf(
   replayer: Replayer,
   start: Pick<DelegationPayload, 'trajectory_id' | 'seq'>,

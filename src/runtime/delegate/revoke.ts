@@ -29,13 +29,19 @@ import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
 
-/** Which writ to revoke, and by whose authority. */
+/** The writ to revoke, and the authority for it. */
 export interface RevocationInput {
-  /** The one to revoke, which need not be for this trajectory: its id, or the writ itself where it is not known here. */
+  /**
+   * The writ to revoke, which may be for another trajectory: its id, or the writ itself if it is
+   * not known here.
+   */
   readonly writ: Hash | Writ | WritChain;
-  /** Why; it stays in the ledger. */
+  /** The reason; it stays in the ledger. */
   readonly reason: string;
-  /** The writ to do it under, as in a proposal: it grants `assize.revoke` on `writ:ID`, and stands above. */
+  /**
+   * The writ that authorises the revocation, as in a proposal. It grants `assize.revoke` on
+   * `writ:ID`, and its holder stands above the revoked writ.
+   */
   readonly by: Hash | Writ | WritChain;
   /** Default: the subject of `by`. */
   readonly principal?: string;
@@ -43,11 +49,17 @@ export interface RevocationInput {
 
 export interface Revocation {
   readonly ruling: Ruling;
-  /** Of each open delegation under the revoked writ, whether its trajectory knows by now. None of a refusal. */
+  /**
+   * For each open delegation under the revoked writ, whether its trajectory has recorded the
+   * revocation. Empty for a refusal.
+   */
   readonly carried: readonly Carried[];
 }
 
-/** An error leaves the child as it is: whoever opens the trajectory that delegated, or revokes again, completes it. */
+/**
+ * An error leaves the child as it is. Opening the parent, or revoking again, completes the
+ * revocation.
+ */
 export interface Carried {
   readonly trajectoryId: string;
   readonly error?: Error;
@@ -63,9 +75,10 @@ const REVOCATION = form.options<RevocationInput>({
 const REASON_MAX = 4_096;
 
 /**
- * Revokes writs: a proposal of the built-in action, which is adjudicated by writ, policy and budget alone and goes on under
- * a frozen world. What is committed is carried into the trajectories that descendants of the writ were delegated to, where
- * another entry says so: each trajectory refuses by what stands in itself.
+ * Revokes writs. A revocation is a proposal of the built-in action; only writ, policy and budget
+ * adjudicate it, and a frozen state does not stop it. A committed revocation is propagated to
+ * trajectories that descendants of the writ were delegated to, as an entry there. Each trajectory
+ * refuses by its own entries.
  */
 export class Revocations {
   readonly #writer: Writer;
@@ -87,8 +100,8 @@ export class Revocations {
   }
 
   /**
-   * Takes over what was revoked in the trajectory that delegated to this one, by the entry there; then into those below.
-   * Undefined where the final answer was given: nothing follows it.
+   * Adopts a revocation from the parent trajectory, by its entry there, and propagates it to the
+   * children. Undefined if the final answer was given, because nothing follows it.
    */
   async takeOver(entryId: Hash): Promise<EntryRow | undefined> {
     const there = await this.#revokedThere(entryId);
@@ -98,7 +111,7 @@ export class Revocations {
     return entry;
   }
 
-  /** Carries again what may not have come through. What can't be done here is left as it is. */
+  /** Propagates revocations that may not have reached a child. Failures are left for later. */
   async complete(): Promise<void> {
     const { writs, chain } = this.#writer.parts;
     if (writs.revoked.size === 0 || chain.delegated.size === 0) return;
@@ -108,7 +121,7 @@ export class Revocations {
     }
   }
 
-  /** Again, on what there is, for as long as another writer is faster. */
+  /** Repeats an attempt while another writer appends first. */
   async #insist<T>(attempt: () => Promise<T | undefined>): Promise<T> {
     const writer = this.#writer;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -118,7 +131,7 @@ export class Revocations {
         const done = await attempt();
         if (done !== undefined) return done;
       } catch (error) {
-        // An error is not recorded, so no append would tell that it was made on what is not so any more.
+        // An error is not recorded, so no append would show that it was based on stale memory.
         if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
       }
     }
@@ -140,14 +153,17 @@ export class Revocations {
     return ruling && { id, ruling };
   }
 
-  /** A known writ or one above it, one that was delegated from here, or the one that is given. */
+  /** A known writ or an ancestor of one, a writ that was delegated from here, or the given writ. */
   #targetOf(given: RevocationInput['writ']): WritChain {
     const { writs, chain } = this.#writer.parts;
     const found = typeof given === 'string' ? (writs.find(given) ?? delegatedAs(given, writs, chain)) : undefined;
     return found ?? writs.present(given);
   }
 
-  /** The entry that revokes a writ here, when it is durable; undefined for one that stands, or when memory is behind. */
+  /**
+   * The durable entry that revokes a writ here; undefined if the writ is not revoked, or if memory
+   * is stale.
+   */
   async #entryOf(id: Hash): Promise<EntryRow | undefined> {
     const { id: trajectoryId, parts, context } = this.#writer;
     const seq = parts.ruled.seqOf(id);
@@ -159,7 +175,9 @@ export class Revocations {
 
   // ── from here to the append nothing awaits ──
 
-  /** Memory is behind, the writer is somebody else's, or who asked at the same time has revoked it just now. */
+  /**
+   * Memory is stale, another step holds the writer, or a concurrent call has just revoked the writ.
+   */
   #mustWait(id: Hash): boolean {
     const { stale, busy, parts } = this.#writer;
     return stale || busy !== undefined || (parts.writs.revoked.has(id) && parts.ruled.seqOf(id) !== undefined);
@@ -191,7 +209,9 @@ export class Revocations {
     return { rows: [row], blobs: [...kept.blobs, ...revokedToo], answer: ruling, news: NO_NEWS };
   }
 
-  /** What the writ says of its use, and that who holds it stands above. */
+  /**
+   * The authority of the revoking writ, and a check that its holder stands above the revoked writ.
+   */
   #authority({ writ, principal }: Gathered, revoked: WritChain, at: Instant): Authority {
     const authority = this.#writer.authority(writ, principal, at);
     const detail = `who holds the writ ${writId(writ.writ)} does not stand above the one that is to be revoked`;
@@ -225,9 +245,11 @@ export class Revocations {
     ruled.add(id, seq);
   }
 
-  // ── what stands in another trajectory ──
+  // ── entries of another trajectory ──
 
-  /** @throws RuntimeError `not_found` for what is no revocation of what was delegated here; LedgerFault */
+  /**
+   * @throws RuntimeError `not_found` for an entry that revokes no writ delegated here; LedgerFault
+   */
   async #revokedThere(entryId: Hash): Promise<Entry<RevocationPayload>> {
     const { parts, context, id } = this.#writer;
     const { chain, writs } = parts;
@@ -259,7 +281,10 @@ export class Revocations {
     return writer.written({ rows: [row], blobs: [], answer: row, news: NO_NEWS });
   }
 
-  /** Into the trajectory of each open delegation whose writ is the revoked one, or stands below it. */
+  /**
+   * Propagates the revocation to each open delegation whose writ is the revoked one or its
+   * descendant.
+   */
   async #carry(id: Hash, entryId: Hash): Promise<Carried[]> {
     const carried: Carried[] = [];
     for (const [startId, start] of [...this.#writer.parts.chain.delegated]) {
@@ -276,10 +301,13 @@ export class Revocations {
     return carried;
   }
 
-  /** True when nothing is done there any more under what is revoked; undefined when memory turned out to be behind. */
+  /**
+   * True if nothing more is done there under the revoked writ; undefined if memory turned out to be
+   * stale.
+   */
   async #carryTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
     const { parts } = this.#writer;
-    // Concluded meanwhile: nothing follows the final answer.
+    // Concluded in the meantime: nothing follows the final answer.
     if (!parts.chain.delegated.has(startId)) return true;
     if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
     const child = await this.#children.open(start.child_trajectory_id);
@@ -293,14 +321,14 @@ export class Revocations {
   }
 }
 
-/** Writ, policy and budget were asked where it was revoked. */
+/** Writ, policy and budget were checked in the trajectory that revoked. */
 const JUDGED_THERE: Authority = {
   admits: () => ({ ok: true, needsApproval: false }),
   decides: () => undefined,
   affords: () => ({ ok: true }),
 };
 
-/** The writ with that id by which a delegation was started that is open. */
+/** The writ with that id by which an open delegation was started. */
 function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefined {
   for (const { writ: given } of chain.delegated.values()) {
     const writ = parseWrit(given);
@@ -311,7 +339,7 @@ function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefine
   return undefined;
 }
 
-/** A copy: what was checked stays what it is while others are waited for. */
+/** A copy: the checked input stays the same while the call waits. */
 function checkedInput(given: RevocationInput): RevocationInput {
   if (typeof given !== 'object' || given === null) throw badRevocation('it is an object');
   requireForm(REVOCATION, given, 'input');

@@ -9,47 +9,51 @@ import { Kept } from '../records/payload-blobs.ts';
 import { begunWith, refOf, vectorOf } from '../records/root-payload.ts';
 import type { Writer } from '../writer/writer.ts';
 
-/** What is to be delegated. */
+/** The delegation's task, domain and grant. */
 export type DelegationInput = DelegatedTask & (SignedGrant | GrantToSign);
 
 export interface DelegatedTask {
-  /** What the child is to do, in words, of at most 65,536 characters. What it needs besides belongs into `initial`. */
+  /** The child's task in words, at most 65,536 characters. Other data belongs into `initial`. */
   readonly task: string;
-  /** The writ of this trajectory that it is made from, as in a proposal. */
+  /** The writ of this trajectory to attenuate, as in a proposal. */
   readonly writ: Hash | Writ | WritChain;
-  /** Default: this trajectory's own. */
+  /** Default: this trajectory's domain. */
   readonly domain?: Domain;
-  /** The state that the child begins with. Default: the domain's own. */
+  /** The child's initial state. Default: the domain's own. */
   readonly initial?: unknown;
-  /** Default: random. The same name and terms again are the same delegation, so give one to be able to repeat. */
+  /**
+   * Default: random. The same name and terms are the same delegation, so a name makes the call
+   * repeatable.
+   */
   readonly childTrajectoryId?: string;
 }
 
-/** The child's writ, signed already by who holds `writ` (`delegateWrit`). */
+/** The child's writ, already signed by the holder of `writ` (`delegateWrit`). */
 export interface SignedGrant {
   readonly signed: Writ;
 }
 
 /**
- * What the child's writ grants, and the private key of who holds `writ` to sign it with; the key is not kept. What is absent
- * stays as `writ` has it, but for the budget: what is not named is none, because it is carved out.
+ * The grant of the child's writ, and the private key of the holder of `writ`, which signs it and is
+ * not kept. Absent members stay as in `writ`, except the budget: a unit that is not named is not
+ * granted, because the budget is carved out.
  */
 export interface GrantToSign extends Omit<Attenuation, 'trajectory' | 'nonce'> {
   readonly privateKey: string;
-  /** Default: made from the child's name. */
+  /** Default: derived from the child's name. */
   readonly nonce?: string;
 }
 
-/** The final answer of a delegation: any JSON, or none. */
+/** The final answer of a delegation: any JSON, or no answer. */
 export interface Conclusion {
   readonly finalAnswer?: unknown;
 }
 
-/** A delegation whose every part was read and checked, but for what depends on the head. */
+/** A delegation whose parts were all read and checked, except those that depend on the head. */
 export interface Terms {
   readonly child: string;
   readonly task: string;
-  /** What it is made from. */
+  /** The parent writ. */
   readonly above: WritChain;
   readonly writ: Writ;
   readonly begins: ChildBeginning;
@@ -105,7 +109,7 @@ export function termsOf(input: DelegationInput, { parts, context }: Writer): Ter
   };
 }
 
-/** @throws CanonError for what is no JSON */
+/** @throws CanonError for a value that is not JSON */
 export function finalAnswerOf({ finalAnswer }: Conclusion, blobs: BlobRow[]): Stored | undefined {
   return finalAnswer === undefined ? undefined : store(copyJson(finalAnswer, { foreign: true }), blobs);
 }
@@ -116,7 +120,7 @@ function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: Kept): Ch
   return { domain: refOf(domain), ...begunWith(domain, state as Json, kept) };
 }
 
-/** Two equal grants to one child are one writ, so that who repeats delegates the same. */
+/** Two equal grants to one child are one writ, so a repeated call delegates the same writ. */
 function grantOf(input: GrantToSign, above: Writ, child: string): Writ {
   const { subject, actions, scopes, budget, not_before, expires, max_depth, require_approval } = input;
   const axes = { actions, scopes, budget, not_before, expires, max_depth, require_approval };

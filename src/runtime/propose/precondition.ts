@@ -6,20 +6,23 @@ import { RuntimeError } from '../errors.ts';
 import { badIntent, type IfUnchanged } from '../records/intent.ts';
 import type { Writer } from '../writer/writer.ts';
 
-/** Of one proposal. */
+/** Maximum number of paths per proposal. */
 const PLACES_MAX = 1_000;
 const PAGE = 500;
 
 /**
- * The condition of one attempt to propose: that nothing of what it rests on was changed since its slice was read (decisions
- * §2.10). `look` reads the commits since from the ledger, and from then on has those that memory accepts; `conflict` answers in
- * the turn of the ruling. It costs what was committed since, whatever the world holds.
+ * The precondition of one attempt: no path in its read set has changed since the slice was read
+ * (docs/decisions/008-footprints-and-slices.md). `look` reads the commits since then from the
+ * ledger, and then follows the commits that memory accepts. `conflict` answers in the turn of the
+ * ruling. The cost follows the number of commits since, not the size of the state.
  */
 export class Unchanged {
   readonly #writer: Writer;
   readonly #since: Hash;
   readonly #premise: Premise;
-  /** The first entry that was not looked at; what was read is durable, and stays what it is. */
+  /**
+   * The seq of the first entry not inspected yet. Inspected entries are durable and never change.
+   */
   #next: number | undefined;
   #found: string | undefined;
   #life: number | undefined;
@@ -36,7 +39,10 @@ export class Unchanged {
     this.#premise = new Premise(Array.from(places, keysOf));
   }
 
-  /** @throws RuntimeError `not_found` where `since` is no entry of this trajectory; LedgerFault; what the store throws */
+  /**
+   * @throws RuntimeError `not_found` if `since` is not an entry of this trajectory; LedgerFault;
+   * the errors of the store
+   */
   async look(): Promise<void> {
     const writer = this.#writer;
     const { head, seq } = writer.parts.chain;
@@ -44,7 +50,7 @@ export class Unchanged {
     writer.log.follow(this);
     if (this.#since === head || this.#found !== undefined) return;
     await writer.settled();
-    // What memory had may not have come to the disk.
+    // The entries in memory may not be durable.
     if (this.isOutdated) return;
     this.#next ??= (await this.#seqOfSince()) + 1;
     while (this.#next < seq && this.#found === undefined) {
@@ -56,15 +62,16 @@ export class Unchanged {
     }
   }
 
-  /** Memory was read anew after `look`, so that commits may be in it that were never seen. */
+  /** Memory was reloaded after `look`, so it may contain commits that were never inspected. */
   get isOutdated(): boolean {
     return this.#writer.stale || this.#writer.life !== this.#life;
   }
 
   /**
-   * Which place was changed, and by which entry; undefined where none was.
+   * The first changed path and the entry that changed it; undefined if nothing changed.
    *
-   * @throws RuntimeError `bad_intent` for a place that the role does not wholly see, or that no list has
+   * @throws RuntimeError `bad_intent` for a path that the role does not wholly see, or that no list
+   * has
    */
   conflict({ role }: Intent): string | undefined {
     const { domain, world } = this.#writer.parts;
@@ -74,13 +81,13 @@ export class Unchanged {
         `the role ${role.name} does not see all that is at ${JSON.stringify(hidden)}; ifUnchanged names places of its slice`,
       );
     let found = this.#found;
-    // Not to be kept: these may not come to the disk, and then this proposal does not either.
+    // Not cached: these entries may never become durable, and then this proposal does not either.
     for (const { id, paths } of this.#writer.log.since(this)) found ??= this.#met(id, paths);
     if (found === undefined) this.#checkElements(world.state);
     return found;
   }
 
-  /** To be called when it is asked no more. */
+  /** Call when no more questions follow. */
   end(): void {
     this.#writer.log.unfollow(this);
   }
@@ -110,7 +117,7 @@ export class Unchanged {
     );
   }
 
-  /** Values are not read: a path says what changed, also where the value was erased. */
+  /** Values are not read: a path shows the change, also if the value was erased. */
   async #changedBy(row: EntryRow): Promise<string[][]> {
     const { payload } = checkRow(row);
     if (payload.kind !== 'commit') return [];

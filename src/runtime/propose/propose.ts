@@ -37,22 +37,30 @@ import { Unchanged } from './precondition.ts';
 interface HowRuled {
   /** The runtime has made the arguments. */
   readonly builtIn?: boolean;
-  /** What of beliefs an erasure takes something from. */
+  /** The partitions that lose facts in an erasure. */
   readonly losing?: readonly LosingPartition[];
   readonly unchanged?: Unchanged | undefined;
-  /** What is said without a time of its own is so since then. Default: the time of the ruling. */
+  /**
+   * The start of valid time for statements without a time of their own. Default: the time of the
+   * ruling.
+   */
   readonly saidAt?: Instant | undefined;
-  /** For all tries at it. */
+  /** The randomness for all attempts. */
   readonly chance?: Chance;
 }
 
-/** From an intent to a durable ruling: gathered once, judged on the head that there is, again when another writer was faster. */
+/**
+ * From an intent to a durable ruling. The intent is gathered once and adjudicated on the current
+ * head, again after another writer appended first.
+ */
 export class Proposals implements Proposer {
   readonly #writer: Writer;
   readonly #beliefs: Beliefs | undefined;
   readonly #resolutions: Resolutions;
   readonly #turn: Pick<Ports, 'unsalted' | 'isTurn'>;
-  /** Rulings that are awaited, by the hash of the key that the caller gave: a repetition meanwhile gets the same one. */
+  /**
+   * Awaited rulings, by the hash of the caller's key: a concurrent repetition gets the same ruling.
+   */
   readonly #underWay: ChurnMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new ChurnMap();
 
   constructor(
@@ -67,7 +75,10 @@ export class Proposals implements Proposer {
     this.#turn = turn;
   }
 
-  /** `acting`: what tools do with it. The key is then that of a transaction, whose body may have made another proposal before. */
+  /**
+   * `acting`: the effects of tools. The key then belongs to a transaction, whose body may have made
+   * another proposal before.
+   */
   async propose(input: ProposalInput, acting?: Acting): Promise<Ruling> {
     checkForm(input);
     const { id: trajectoryId, context } = this.#writer;
@@ -83,7 +94,8 @@ export class Proposals implements Proposer {
     try {
       presented = this.#present(writ);
     } catch (error) {
-      // An error is not recorded, so no append would tell that another process has brought the writ here.
+      // An error is not recorded, so no append would show that another process has brought the writ
+      // here.
       if (!isAssizeError(error) || !(await this.#writer.isBehind())) throw error;
       await this.#writer.ready();
       presented = this.#present(writ);
@@ -116,11 +128,11 @@ export class Proposals implements Proposer {
       if (writer.stale) await writer.ready();
       if (gathered.keyHash !== undefined) {
         const before = await this.#ruledBefore(gathered, key);
-        // What waited may have been decided elsewhere.
+        // The pending proposal may have been resolved in another process.
         if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
         if (before !== undefined) return before;
         if (writer.stale) continue;
-        // An error is not recorded, so no append would tell that another process has ruled on it.
+        // An error is not recorded, so no append would show that another process has ruled on it.
         if (gathered.misnamed !== undefined && (await writer.isBehind())) continue;
         if (gathered.misnamed !== undefined) throw gathered.misnamed;
       }
@@ -143,7 +155,7 @@ export class Proposals implements Proposer {
         tries--;
         continue;
       }
-      // No append has confirmed that what freezes is still open.
+      // No append has confirmed that the freezing approval is still open.
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
       if (ruling !== undefined) return ruling;
     }
@@ -153,28 +165,29 @@ export class Proposals implements Proposer {
   #present(given: ProposalInput['writ']): WritChain {
     const { parts, context } = this.#writer;
     const writ = parts.writs.present(given);
-    // An intent under a writ that leads to no anchor comes from nobody, and leaves no entry (decisions §1.3).
+    // An intent under a writ that leads to no anchor has no requester, and leaves no entry
+    // (docs/decisions/003-what-writes-an-entry.md).
     verified(context.verifier, writ, parts.writs.delegated);
     return writ;
   }
 
-  /** What became of the proposal with that key. @throws RuntimeError `idempotency_conflict` */
+  /** The ruling on the proposal with that key. @throws RuntimeError `idempotency_conflict` */
   async #ruledBefore({ keyHash, proposalId, acting }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
     const { id, parts, context } = this.#writer;
     const seq = parts.ruled.seqOf(keyHash as Hash);
     if (seq === undefined) return undefined;
-    // What rules on it may be on its way to the disk yet, or lost on it.
+    // The entry that rules on it may still be in flight, or lost on its way to the store.
     await this.#writer.settled();
     if (this.#writer.stale) return undefined;
     const [row] = await context.store.entries(id, { from: seq, limit: 1 });
     const keyed = row === undefined ? undefined : keyedProposal(row);
-    // Another entry there: memory is behind, which the append will tell.
+    // Another entry is at that seq: memory is stale, and the append will report it.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
     if (keyed?.proposalId !== proposalId && acting === undefined) throw usedForAnother(key);
     return rulingOf(row);
   }
 
-  /** What became of the transaction of that key. */
+  /** The ruling on the transaction with that key. */
   async ruledUnder(key: string, principal: string): Promise<Ruling | undefined> {
     const writer = this.#writer;
     const keyHash = keyHashOf(key, principal, writer.id);
@@ -182,7 +195,7 @@ export class Proposals implements Proposer {
       if (writer.stale) await writer.ready();
       const seq = writer.parts.ruled.seqOf(keyHash);
       if (seq === undefined) {
-        // A name under which nothing was ruled, as most are: no wait for those before it.
+        // A key without a ruling, as most keys are: no wait for appends in flight.
         if (await writer.isOvertaken()) continue;
         return undefined;
       }
@@ -196,7 +209,7 @@ export class Proposals implements Proposer {
 
   // ── from here to the append nothing awaits ──
 
-  /** Undefined when another writer was faster. */
+  /** Undefined if another writer appended first. */
   rule(gathered: Gathered, how: HowRuled = {}): Promise<Ruling | undefined> | Ruling {
     return this.#writer.ruling(() => this.#rule(gathered, how));
   }
@@ -252,7 +265,10 @@ export class Proposals implements Proposer {
     return writer.written({ rows: [row], blobs, erasing, effects: acts?.write, facts, asked, answer: ruling, news });
   }
 
-  /** By an open approval, of which it is known only now that this is judged by what that would change. Then the world is as before. */
+  /**
+   * The ruling if an open approval blocks the proposal. Only the adjudication shows that the rules
+   * read paths that the approval would change. The state is then as before.
+   */
   #stopped(judged: Judgement): Ruling | undefined {
     if (judged.verdict === 'rejected') return undefined;
     const { chain, domain } = this.#writer.parts;
@@ -263,7 +279,10 @@ export class Proposals implements Proposer {
     return stopped;
   }
 
-  /** What is approved is planned on what is believed; where that does not go, it is refused, or somebody has to choose. */
+  /**
+   * Plans an approved proposal on the current facts. If the facts do not fit, the proposal is
+   * refused or escalated.
+   */
   #believed(
     judged: Judgement,
     gathered: Gathered,
