@@ -1,10 +1,12 @@
 /**
- * The ledger: entry types, chain rules, fold, replay, branch (seed 001; DESIGN §5).
+ * The ledger: entry types, chain rules, fold, replay and branches (docs/reference/ledger.md).
  *
- * Guarantees: an id commits to its entry's place and to all before it; replay finds every change that leaves the
- * chain inconsistent and names the entry and why; a fold calls no domain code; a source is never changed by its
- * branches. A chain alone does not notice a lost tail, nor a suffix that was written anew with fresh ids.
- * Never: I/O of its own (the store is a port), a clock, a domain. May import canon.
+ * Guarantees: an id commits to its entry's position and to all earlier entries. Replay finds every
+ * change that makes the chain inconsistent, and names the entry and the reason. A fold calls no
+ * domain code. Branches never change their source.
+ *
+ * A chain alone does not detect a lost tail, or a suffix rewritten with new ids. Never: its own I/O
+ * (the store is a port), a clock, a domain. May import canon.
  */
 
 export { APPROVALS_MAX } from './entry/approval-limits.ts';

@@ -7,12 +7,12 @@ import type { Hash, Stored } from './hash.ts';
 import type { Patch } from './patch.ts';
 import { revokedBy } from './revocation.ts';
 
-/** Hashes of the blobs that a payload refers to, in every position that may hold a reference. */
+/** Hashes of the blobs that a payload refers to, in every position that can hold a reference. */
 export function referencesOf(payload: Payload): Hash[] {
   return positionsOf(payload).flatMap((stored) => (stored === undefined ? [] : (blobOf(stored) ?? [])));
 }
 
-/** Those of them that may be erased. */
+/** Hashes of the erasable blobs that a payload refers to. */
 export function saltedBy(payload: Payload): Hash[] {
   return positionsOf(payload).flatMap((stored) => (isBlobRef(stored) && stored.salted === true ? [stored.$blob] : []));
 }
@@ -20,13 +20,13 @@ export function saltedBy(payload: Payload): Hash[] {
 /** The writs that a payload names and that may be stored as blobs under their own ids. */
 export function writsNamedBy(payload: Payload): Hash[] {
   if (payload.kind === 'commit') return [payload.writ_id, revokedBy(payload)].filter((id) => id !== undefined);
-  // The writ that is passed on stands in the entry; the one above it may have come later than the root.
+  // The entry contains the delegated writ. Its parent may be newer than the root.
   if (payload.kind === 'delegation') return aboveOf(payload.writ);
   if (payload.kind === 'pending_approval') return [payload.proposal.writ_id];
   return payload.kind === 'rejection' && payload.writ_id !== undefined ? [payload.writ_id] : [];
 }
 
-/** The writ above a stored writ, if it has one. */
+/** The parent of a stored writ, if it has one. */
 export function writParent(text: string): Hash | undefined {
   return aboveOf(readCanonical(text))[0];
 }
@@ -36,7 +36,7 @@ function aboveOf(writ: Json): Hash[] {
   return typeof parent === 'string' ? [parent] : [];
 }
 
-/** What stands in a payload where a reference may stand. */
+/** The values of a payload in positions that can hold a reference. */
 export function positionsOf(payload: Payload): (Stored | undefined)[] {
   switch (payload.kind) {
     case 'root':
@@ -64,12 +64,14 @@ function ofBeliefs({ partition, insert, inherit }: BeliefChange): Stored[] {
   return [partition, ...insert.map(({ object }) => object), ...(inherit?.rows ?? []).map(({ object }) => object)];
 }
 
-/** What stands in a list of operations where a reference may stand, or the list itself. */
+/**
+ * The values of a list of operations in positions that can hold a reference, or the list itself.
+ */
 export function changesOf(patches: Stored<readonly Patch[]>): (Stored | undefined)[] {
   return isBlobRef(patches) ? [patches] : valuesIn(patches);
 }
 
-/** The values of operations; what is none has none, and is found when it is folded. */
+/** The values of operations. The fold reports an operation without a value. */
 export function valuesIn(patches: readonly Patch[] = []): (Stored | undefined)[] {
   return patches.map((patch) => (patch as { readonly value?: Stored } | null)?.value);
 }

@@ -3,39 +3,45 @@ import type { CommitPayload, DelegatedFrom, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
-/** The built-in action whose commit revokes a writ, for good, with all below it (decisions §1.3, §3.2). */
+/**
+ * The built-in action whose commit permanently revokes a writ and its descendants
+ * (docs/decisions/011-writs-and-policies.md).
+ */
 export const REVOKE_ACTION = 'assize.revoke';
 
 /** The arguments of a revocation. */
 export interface RevocationArgs {
-  /** The writ that is revoked. */
+  /** The revoked writ. */
   readonly writ: Hash;
   readonly reason: string;
-  /** Where it was revoked, when it was taken over from the trajectory that delegated to this one. */
+  /** The original revocation, if this trajectory adopted it from its delegator. */
   readonly from?: DelegatedFrom;
 }
 
 export type RevocationPayload = CommitPayload & { readonly action: { readonly args: RevocationArgs } };
 
-/** Of a payload that a chain has accepted, the arguments are of their form. */
+/** In a payload that a chain has accepted, the arguments have the right form. */
 export function isRevocation(payload: Payload): payload is RevocationPayload {
   return payload.kind === 'commit' && payload.action.name === REVOKE_ACTION;
 }
 
-/** What a payload revokes, why and whence, also of one that no chain has accepted; undefined where it does not say so. */
+/**
+ * The revoked writ, the reason and the origin. The payload may be unchecked. Returns undefined for
+ * any other payload.
+ */
 export function revocationArgs(payload: Payload): RevocationArgs | undefined {
   const args: unknown = isRevocation(payload) ? payload.action.args : undefined;
   return isRevocationArgs(args) ? args : undefined;
 }
 
-/** The writ that a payload revokes, also of one that nobody has checked. */
+/** The writ that a payload revokes. The payload may be unchecked. */
 export function revokedBy(payload: Payload): Hash | undefined {
   const args: unknown = isRevocation(payload) ? payload.action.args : undefined;
   const writ = (args as Partial<RevocationArgs> | null | undefined)?.writ;
   return isHash(writ) ? writ : undefined;
 }
 
-/** What is wrong with a commit of `assize.revoke` by itself; undefined when nothing is. */
+/** The violation within a commit of `assize.revoke`, or undefined. */
 export function revocationFault(payload: CommitPayload): string | undefined {
   const { action, delta, observations, budget_cost, resolves } = payload;
   if (!isRevocationArgs(action.args)) return 'its arguments are none of a revocation';

@@ -2,25 +2,31 @@ import type { Amounts, Instant } from './entry.ts';
 import type { Hash } from './hash.ts';
 
 /**
- * What a run of entries does to its chain and to the fold, made by whoever checked them one by one and as a chain of their
- * own. With it a reader goes on behind the run without reading it: it only has to see that the run joins, and to fold.
+ * The result of a run of entries for its chain and its fold. The producer of the run checked the
+ * entries one by one, and as a chain of their own. A reader can skip the entries: the reader checks
+ * that the run joins the chain, and folds the patches.
  */
 export interface Run {
   readonly trajectoryId: string;
-  /** Of the first entry. */
+  /** The seq of the first entry. */
   readonly seq: number;
   readonly count: number;
-  /** What the run stands on: the first entry's parent and time, and the `parent_commit` of its first commit, if it has one. */
+  /**
+   * The required predecessor: the first entry's parent and time, and the `parent_commit` of the
+   * first commit, if any.
+   */
   readonly parent: Hash;
   readonly from: Instant;
   readonly parentCommit: Hash | undefined;
-  /** What it leads to. */
+  /** The chain's head after the run. */
   readonly head: Hash;
   readonly to: Instant;
   readonly lastCommit: Hash | undefined;
   readonly signed: number;
-  /** What was spent by writ, with the first entry that names it. */
+  /** The spending by writ, with the first entry that names the writ. */
   readonly spent: readonly { readonly writId: Hash; readonly seq: number; readonly cost: Amounts }[];
-  /** JSON text: one list of patches an entry. As text, because objects take longer from thread to thread. */
+  /**
+   * JSON text with one list of patches per entry. Objects take longer to transfer between threads.
+   */
   readonly patches: string;
 }

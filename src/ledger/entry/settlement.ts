@@ -13,22 +13,32 @@ import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
 /**
- * What became of effects, in the words of the ledger (decisions §1.3, §5): a commit says that they were settled, or what a
- * person decided about one that waited; a pending that one waits; a rejection that an attempt had acted and was undone. All
- * of it is said by the runtime, of what its effect log has: no writ is asked, no state changes, and nothing freezes it.
+ * The ledger's record of effect outcomes (docs/decisions/016-effect-outcomes.md). A commit records
+ * that effects were settled, or the operator's decision about an unresolved effect. A pending entry
+ * records an unresolved effect. A rejection records that an aborted attempt executed effects and
+ * compensated them.
+ *
+ * The runtime writes these entries from its effect log. They need no writ, change no state, and no
+ * freeze blocks them.
  */
 export const SETTLE_ACTION = 'assize.settle';
 
-/** Who decides on effects that wait: no counselor of a domain, but whoever looks after the sinks. */
+/**
+ * The role that decides on unresolved effects: an operator of the sinks, not a counselor of the
+ * domain.
+ */
 export const OPERATOR = 'operator';
 
-/** How an effect ended that a commit had named. `accepted`: a person lets it be, however it is. */
+/**
+ * The outcome of an effect that a commit named. `accepted`: the operator accepts the effect in its
+ * present condition.
+ */
 export type SettledAs = 'applied' | 'undone' | 'accepted';
 
-/** What a person decides about an effect that waits. */
+/** An operator's decision about an unresolved effect. */
 export type DecidedAs = 'applied' | 'undone' | 'retry' | 'residue';
 
-/** What became of the effects of one commit, or of some of them. */
+/** The outcomes of all or some effects of one commit. */
 export interface SettledCommit {
   readonly commit: Hash;
   readonly effects: readonly SettledEffect[];
@@ -37,31 +47,45 @@ export interface SettledCommit {
 export interface SettledEffect {
   readonly id: Hash;
   readonly outcome: SettledAs;
-  /** Who decided so, where that is not said by an entry of its own. */
+  /** The operator who decided, if no separate entry records the decision. */
   readonly by?: string;
-  /** What undoing it has cost. */
+  /** The cost of the compensation. */
   readonly cost?: Amounts;
-  /** It never happened: its call did nothing, or was not made any more since another one had failed. Of what is `undone`. */
+  /**
+   * The effect never happened: the call did nothing, or was skipped after another effect failed.
+   * Set only with `undone`.
+   */
   readonly absent?: true;
-  /** What it answered is observed: of what could be neither undone nor held, and was called after all else (decisions §5.9). */
+  /**
+   * The effect's answer is an observation. Set for effects that can be neither compensated nor
+   * buffered and run last (docs/decisions/016-effect-outcomes.md#pivot).
+   */
   readonly answered?: true;
 }
 
 /**
- * The arguments of a settlement. With `decided` it resolves the pending of that effect, and settles it unless it is tried again,
- * or no commit has named it, or it is there and may be undone yet. What a person found, and what an effect answered, is an observation, by
- * the effect's id.
+ * The arguments of a settlement. With `decided` the settlement resolves the pending entry of that
+ * effect.
+ *
+ * The decision also settles the effect, with three exceptions: the effect is retried, no commit has
+ * named it, or it was applied and may still be compensated. The operator's findings and the
+ * effect's answer are observations under the effect's id.
  */
 export interface SettlementArgs {
   readonly settled: readonly SettledCommit[];
-  /** Effects of branches that were not chosen, which no commit has named: what undoing them has cost. */
+  /**
+   * Effects of discarded branches, which no commit has named, with the cost of their compensation.
+   */
   readonly discarded?: readonly { readonly id: Hash; readonly cost: Amounts }[];
   readonly decided?: { readonly id: Hash; readonly as: DecidedAs; readonly by: string };
 }
 
 export type SettlementPayload = CommitPayload & { readonly action: { readonly args: SettlementArgs } };
 
-/** The arguments of a pending about an effect: where the effect log has it, and the commit that named it, if one has. */
+/**
+ * The arguments of a pending entry about an effect: its position in the effect log, and the commit
+ * that named it, if any.
+ */
 export interface WaitingEffect {
   readonly epoch: number;
   readonly n: number;
@@ -74,10 +98,13 @@ export type EffectPendingPayload = PendingPayload & {
   readonly proposal: { readonly action: { readonly args: WaitingEffect } };
 };
 
-/** The arguments of a rejection that lists what an attempt did before it was undone. */
+/**
+ * The arguments of a rejection that lists the executed and compensated effects of an aborted
+ * attempt.
+ */
 export interface AbandonedArgs {
   readonly epoch: number;
-  /** Why, as a code. */
+  /** The abort reason, as a code. */
   readonly cause: string;
   readonly effects: readonly AbandonedEffect[];
 }
@@ -86,17 +113,20 @@ export interface AbandonedEffect {
   readonly id: Hash;
   readonly outcome: 'undone' | 'accepted';
   readonly tool: string;
-  /** What undoing it has cost. */
+  /** The cost of the compensation. */
   readonly cost?: Amounts;
 }
 
-/** What undoing effects has cost, by effect: it counts against the writ and all above, as far as their budgets go. */
+/**
+ * The compensation cost by effect. The cost counts against the writ and its ancestors, up to the
+ * limits of their budgets.
+ */
 export interface UndoingCosts {
   readonly writId: Hash;
   readonly costs: readonly Amounts[];
 }
 
-/** Of a payload that a chain has accepted, the arguments are of their form. */
+/** In a payload that a chain has accepted, the arguments have the right form. */
 export function isSettlement(payload: Payload): payload is SettlementPayload {
   return payload.kind === 'commit' && payload.action.name === SETTLE_ACTION;
 }
@@ -107,17 +137,20 @@ export function isEffectPending(payload: Payload): payload is EffectPendingPaylo
   return reason === 'in_doubt' || reason === 'unresolved' || proposal.action.name === SETTLE_ACTION;
 }
 
-/** An agent that proposes it by this name is refused for another reason. */
+/** A proposal of this action by an agent is rejected for another reason. */
 export function isAbandonment(payload: Payload): boolean {
   return payload.kind === 'rejection' && payload.intent.action === SETTLE_ACTION && payload.reason === 'effect_failed';
 }
 
-/** Whether an entry tells of effects, so that no domain and no policy has to do with it. */
+/** Whether an entry records effects, so that neither a domain nor a policy is involved. */
 export function isOfEffects(payload: Payload): boolean {
   return isSettlement(payload) || isEffectPending(payload) || isAbandonment(payload);
 }
 
-/** What an entry says that undoing has cost, also one that no chain has accepted; undefined where it says nothing of that. */
+/**
+ * The compensation cost that an entry records. The entry may be unchecked. Returns undefined if
+ * there is no cost.
+ */
 export function undoingCostsOf(payload: Payload): UndoingCosts | undefined {
   const costs = undoneBy(payload).flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
   const writId = 'writ_id' in payload ? payload.writ_id : undefined;
@@ -130,13 +163,16 @@ function undoneBy(payload: Payload): readonly { readonly cost?: Amounts }[] {
   return [...settled.flatMap(({ effects }) => effects), ...discarded, ...abandoned];
 }
 
-/** What a rejection lists that an attempt did, also one that no chain has accepted; undefined where it is none of these. */
+/**
+ * The effects of an aborted attempt that a rejection lists. The rejection may be unchecked. Returns
+ * undefined for any other payload.
+ */
 export function abandonedArgs(payload: Payload): AbandonedArgs | undefined {
   const args: unknown = payload.kind === 'rejection' && isAbandonment(payload) ? payload.intent.args : undefined;
   return isAbandonedArgs(args) ? args : undefined;
 }
 
-/** What a decision settles an effect as; undefined where it is tried again. */
+/** The settled outcome of a decision, or undefined if the effect is retried. */
 export function outcomeOf(as: DecidedAs): SettledAs | undefined {
   return OUTCOMES[as];
 }
@@ -148,25 +184,31 @@ const OUTCOMES: Readonly<Record<DecidedAs, SettledAs | undefined>> = {
   retry: undefined,
 };
 
-/** The effect that a pending is about. */
+/** The effect of a pending entry. */
 export function waitingEffectOf({ proposal }: EffectPendingPayload): WaitingEffect & { readonly id: Hash } {
   const args: WaitingEffect = proposal.action.args;
   return { ...args, id: (proposal.delta.effects[0] as Delta['effects'][number]).id };
 }
 
-/** What a payload settles, also of one that no chain has accepted; undefined where it does not say so. */
+/**
+ * The effects that a payload settles. The payload may be unchecked. Returns undefined for any other
+ * payload.
+ */
 export function settlementArgs(payload: Payload): SettlementArgs | undefined {
   const args: unknown = isSettlement(payload) ? payload.action.args : undefined;
   return isSettlementArgs(args) ? args : undefined;
 }
 
-/** The effect that a payload says waits, also of one that no chain has accepted; undefined where it says that of none. */
+/**
+ * The unresolved effect that a payload names. The payload may be unchecked. Returns undefined for
+ * any other payload.
+ */
 export function effectWaitingIn(payload: Payload): (WaitingEffect & { readonly id: Hash }) | undefined {
   if (!isEffectPending(payload)) return undefined;
   return effectPendingFault(payload) === undefined ? waitingEffectOf(payload) : undefined;
 }
 
-/** What is wrong with a commit of `assize.settle` by itself; undefined when nothing is. */
+/** The violation within a commit of `assize.settle`, or undefined. */
 export function settlementFault(payload: CommitPayload): string | undefined {
   const { action, delta, observations, budget_cost, resolves } = payload;
   const { args } = action;
@@ -189,7 +231,7 @@ export function settlementFault(payload: CommitPayload): string | undefined {
   return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle what was decided, so';
 }
 
-/** What is wrong with a pending about an effect by itself; undefined when nothing is. */
+/** The violation within a pending entry about an effect, or undefined. */
 export function effectPendingFault(payload: PendingPayload): string | undefined {
   const { proposal, reason, channel, freezes } = payload;
   const { action, delta, approval, observations, budget_cost, key_hash } = proposal;
@@ -207,7 +249,7 @@ export function effectPendingFault(payload: PendingPayload): string | undefined 
   return undefined;
 }
 
-/** What is wrong with a rejection that lists what an attempt did by itself; undefined when nothing is. */
+/** The violation within a rejection that lists an attempt's effects, or undefined. */
 export function abandonmentFault(payload: RejectionPayload): string | undefined {
   const { intent, detail } = payload;
   const { args } = intent;
@@ -231,7 +273,7 @@ function isSettlementArgs(args: unknown): args is SettlementArgs {
   return isHash(decided.id) && Object.hasOwn(OUTCOMES, decided.as) && typeof decided.by === 'string';
 }
 
-/** Of these there are many in one entry. */
+/** One entry contains many of these objects. */
 const COMMIT_MEMBERS = ['commit', 'effects'];
 const EFFECT_MEMBERS = ['id', 'outcome'];
 const EFFECT_MORE = ['absent', 'by', 'cost', 'answered'];
@@ -246,15 +288,15 @@ function isSettledEffect(item: unknown): boolean {
   if (!hasMembers(item, EFFECT_MEMBERS, EFFECT_MORE)) return false;
   const { id, outcome, absent, by, cost, answered } = item as unknown as SettledEffect;
   if (!isHash(id) || !SETTLED.has(outcome) || !isCostOf(outcome, cost)) return false;
-  // What was not there has cost nothing to undo, and nobody had to decide about it.
+  // An effect that never happened has no compensation cost and needs no decision.
   if (absent !== undefined)
     return absent === true && outcome === 'undone' && by === undefined && cost === undefined && answered === undefined;
-  // What a person says of it is no answer of its own.
+  // A decision of an operator is not an answer of the effect.
   if (answered !== undefined) return answered === true && outcome === 'applied' && by === undefined;
   return by === undefined || typeof by === 'string';
 }
 
-/** Whether something of it is observed: what was found by who decided, or what it answered. */
+/** Whether the effect has an observation: the operator's finding, or the effect's answer. */
 function isObserved({ by, answered }: SettledEffect): boolean {
   return by !== undefined || answered === true;
 }
@@ -265,7 +307,7 @@ function isDiscardedEffect(item: unknown): boolean {
   return isHash(id) && isAmounts(cost);
 }
 
-/** Only what its tool has undone has cost something. */
+/** Only a compensated effect has a cost. */
 function isCostOf(outcome: SettledAs, cost: unknown): boolean {
   return cost === undefined || (outcome === 'undone' && isAmounts(cost));
 }
@@ -296,12 +338,15 @@ function isAbandonedEffect(item: unknown): boolean {
   return isSound && isCostOf(outcome, cost);
 }
 
-/** A word and no sentence: nobody's text gets into the ledger as a cause. */
+/** A code and not a sentence, so a cause never brings free text into the ledger. */
 export function isCauseCode(cause: unknown): cause is string {
   return typeof cause === 'string' && /^[a-z][a-z_]{0,63}$/.test(cause);
 }
 
-/** Whether these were observed and nothing else, each by salted hash under the id of its effect, in that order. */
+/**
+ * Whether the observations are exactly those of the given effects, in order, each by salted hash
+ * under the effect's id.
+ */
 function isFoundBy(observations: readonly Observation[], of: readonly { readonly id: Hash }[]): boolean {
   if (observations.length !== of.length) return false;
   return of.every(({ id }, i) => {

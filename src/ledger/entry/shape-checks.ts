@@ -1,4 +1,4 @@
-/** Says of any value whether it has a form; the forms of payloads are made of these. */
+/** Whether a value has a form. The forms of payloads are built from such checks. */
 export type Check = (value: unknown) => boolean;
 
 export const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -11,12 +11,12 @@ export function oneOf(...names: string[]): Check {
   return (value) => known.has(value);
 }
 
-/** A list whose every item passes. */
+/** Accepts a list if every item passes. */
 export function listOf(check: Check): Check {
   return (value) => isList(value) && (value as unknown[]).every(check);
 }
 
-/** An object whose every member passes. */
+/** Accepts an object if every field passes. */
 export function each(check: Check): Check {
   return (value) => {
     if (!isObject(value)) return false;
@@ -31,13 +31,13 @@ export function either(...checks: Check[]): Check {
   return (value) => checks.some((check) => check(value));
 }
 
-/** An object with just these members. */
+/** Accepts an object with exactly these fields. */
 export function members(required: Record<string, Check>, optional: Record<string, Check> = {}): Check {
   const shape = shapeOf(required, optional);
   return (value) => memberFault(value, shape) === undefined;
 }
 
-/** The members that an object has, and those that it may have. */
+/** The required and optional fields of an object. */
 export interface Shape {
   readonly required: readonly Member[];
   readonly optional: readonly Member[];
@@ -49,7 +49,7 @@ export function shapeOf(required: Record<string, Check>, optional: Record<string
   return { required: Object.entries(required), optional: Object.entries(optional) };
 }
 
-/** What is wrong with the members of a value; undefined where nothing is. */
+/** The violation in the fields of a value, or undefined. */
 export function memberFault(value: unknown, { required, optional }: Shape): string | undefined {
   if (!isObject(value)) return 'an object was expected';
   const object = value as Record<string, unknown>;

@@ -22,23 +22,26 @@ import {
 
 const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
-/** A trajectory's name: PostgreSQL has no NUL in text. */
+/** A trajectory's name. PostgreSQL text cannot contain NUL. */
 const isName: Check = (value) => typeof value === 'string' && !value.includes('\0');
 const isAmounts: Check = each(isSeq);
 
-/** A value in place, or a whole reference; nothing that could be taken for one. */
+/** A value in place, or a complete reference. A value that only looks like a reference fails. */
 const isStored: Check = (value) => (isBlobRef(value) ? isReference(value) : value !== undefined);
 const isReference = members({ $blob: isHash, bytes: isSeq }, { salted: (value) => value === true });
-/** A list that was put away as a whole is never erased, because nobody could tell any more what it had changed. */
+/** A list stored as one blob is never erased, because its changes would be lost. */
 const isListReference = members({ $blob: isHash, bytes: isSeq });
 const isStoredList: Check = (value) => (isList(value) ? (value as unknown[]).every(isPatch) : isListReference(value));
 const isPatchList: Check = (value) => isList(value) && (value as unknown[]).every(isPatch);
-/** What the fold asks of a patch is not asked here, only that its value is none that looks like a reference and is none. */
+/**
+ * The fold checks patches. This check only refuses values that look like a reference without being
+ * one.
+ */
 const isPatch: Check = (patch) => {
   const value = (patch as { readonly value?: unknown } | null)?.value;
   return typeof value !== 'object' || value === null || isStored(value) || isErased(value);
 };
-/** What a fold begins with, or goes on from, as a whole: never erased. */
+/** The complete initial state of a fold; never erased. */
 const isStoredObject: Check = (value) => isObject(value) && (isBlobRef(value) ? isListReference(value) : true);
 
 const isRole = members({
@@ -48,7 +51,7 @@ const isRole = members({
 const isAction = members({ name: isText, role: isRole, args: isStored });
 const isEffects: Check = listOf(members({ id: isHash, effect: isStored }));
 const isDelta = members({ state: isStoredList, effects: isEffects, beliefs: listOf(isBeliefChange) });
-/** What a proposal changes of beliefs is planned when it is committed: until then others may change them. */
+/** The commit plans the changes of facts, because other commits may change the facts before it. */
 const isProposedDelta = members({
   state: isStoredList,
   effects: isEffects,
@@ -108,7 +111,10 @@ const REASONS = oneOf(
   'expired',
 );
 
-/** The members of each kind beyond the common ones: required, optional. An unknown member is refused. */
+/**
+ * The fields of each kind beyond the common ones: required, optional. The check refuses an unknown
+ * field.
+ */
 const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, Check>]> = {
   root: [
     { domain: isDomain, initial_state: isStoredObject, compiler_version: isText, writs: isList },
@@ -195,7 +201,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
   ],
 };
 
-/** The same with the common members. */
+/** The same shapes with the common fields. */
 const SHAPES = new Map<unknown, Shape>(
   Object.entries(KINDS).map(([kind, [required, optional]]) => [
     kind,
@@ -203,7 +209,10 @@ const SHAPES = new Map<unknown, Shape>(
   ]),
 );
 
-/** What is wrong with a payload's members, or undefined for one of the six kinds, whole and with nothing besides. */
+/**
+ * The violation in a payload's fields. Undefined for a complete payload of one of the six kinds
+ * with no other fields.
+ */
 export function payloadFault(payload: unknown): string | undefined {
   const shape = SHAPES.get((payload as { kind?: unknown } | null)?.kind);
   return shape === undefined ? 'the payload is of no known kind' : memberFault(payload, shape);

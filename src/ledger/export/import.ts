@@ -11,36 +11,48 @@ import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
 export interface ImportOptions {
-  /** Called after every group that was written, with the entries read, and with the changes of beliefs in them. */
+  /**
+   * Called after every written group, with the number of entries read and of their fact changes.
+   */
   readonly onProgress?: (entries: number, beliefs: number) => void;
   /**
-   * Deletes texts that the store has and the export says to be erased, also answers of its oracle log and what its effect log names. Only for an export that you trust as you trust the
-   * store: whoever made it could name any value. Default: such a text stays, and is counted.
+   * Deletes values that the store has and the export marks as erased, including oracle answers and
+   * texts of the effect log. Set this only for an export that you trust as much as the store,
+   * because an export can name any value. Default: the value stays and is counted.
    */
   readonly erase?: boolean;
   /**
-   * Asked about each entry of the export that tells of effects, or erases, and is in the store already without a mark: whether it came by an import
-   * before, which then left none. Such an entry is marked. Default: none did. `madeElsewhere` of the runtime answers by the store's effect log.
+   * Called for each exported entry that records effects or erases, and that the store already has
+   * without a mark. Returns whether an earlier import without marks wrote the entry; the import
+   * then marks it. Default: false for every entry. The runtime's `madeElsewhere` answers from the
+   * store's effect log.
    */
   readonly cameBefore?: (entry: Entry) => boolean | Promise<boolean>;
   /**
-   * Marks the facts of the store as incomplete, with the first new entries that say what is believed: until `rebuildMemory` has made them, also
-   * where the import is cut off, who asks for facts or says something is told so (`store_facts_incomplete`). Those that there were are kept
-   * until then (`FactStore.keepFacts`). Default: whoever asks finds what there was.
+   * Marks the store's facts as incomplete, together with the first new entries that change facts.
+   * Reads and writes of facts then fail with `store_facts_incomplete` until `rebuildMemory` has
+   * run, even if the import is interrupted. The old facts are kept until then
+   * (`FactStore.keepFacts`). Default: reads return the old facts.
    */
   readonly awaitsFacts?: boolean;
 }
 
 export interface ImportReport {
-  /** Entries of the export. */
+  /** Number of entries in the export. */
   readonly entries: number;
-  /** Those that the store did not have. */
+  /** Number of entries that the store did not have. */
   readonly imported: number;
-  /** Those that the store had, and that are marked from now on as `cameBefore` says. */
+  /** Number of existing entries that the import marked because of `cameBefore`. */
   readonly marked: number;
-  /** Changes of beliefs in all of its entries: what the facts of a store are made anew from after an import (`rebuildMemory`). */
+  /**
+   * Number of fact changes in all entries. `rebuildMemory` rebuilds the facts from them after an
+   * import.
+   */
   readonly beliefs: number;
-  /** Values, answers of the oracle log and texts of the effect log, that the export says to be erased, and that the store has all the same. */
+  /**
+   * Number of values, oracle answers and effect-log texts that the export marks as erased and the
+   * store still has.
+   */
   readonly unerased: number;
 }
 
@@ -48,11 +60,13 @@ const GROUP_ENTRIES = 500;
 const GROUP_UNITS = 2 ** 21;
 
 /**
- * Writes an export into a store. What the store has already, the same entry at the same place, is passed over, so that an
- * import that was cut off can be made again. Into an empty store, it makes the same log: an export of it has the same bytes. Of what is new, those
- * entries are marked that tell of effects (`wasImported`).
+ * Writes an export into a store. Entries that the store already has at the same position are
+ * skipped, so an interrupted import can be repeated. In an empty store the import creates the same
+ * log, and an export has the same bytes. The import marks new entries that record effects or
+ * erasures (`wasImported`).
  *
- * @throws ExportError; StoreError `store_not_scrubbed`; what stands before the wrong line is imported by then, and it says so; ArgumentError `bad_argument`
+ * @throws ExportError with the failing line, after the lines before it were imported; StoreError
+ * `store_not_scrubbed`; ArgumentError `bad_argument`
  */
 export async function importLines(
   store: LedgerStore,
@@ -99,12 +113,15 @@ export async function importLines(
 class Group {
   readonly #rows: EntryRow[] = [];
   readonly #blobs: BlobRow[] = [];
-  /** By entry. */
+  /** Marks by entry id. */
   readonly #marks: Map<Hash, { readonly entry: Entry; readonly mark: BlobRow }> = new Map();
   readonly #erased: ErasedRow[] = [];
-  /** Entries that erase: they name what no export has, answers of the oracle log and texts of the effect log. */
+  /**
+   * Entries that erase. They name values that no export has: oracle answers and texts of the effect
+   * log.
+   */
   readonly erasures: Entry<CommitPayload>[] = [];
-  /** Entries that say what is believed, where facts are awaited. */
+  /** Entries that change facts, if the facts await a rebuild. */
   readonly #believing = new Set<Hash>();
   readonly #awaitsFacts: boolean;
   #units = 0;
@@ -125,12 +142,12 @@ class Group {
     this.#units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** That the entry was imported stands with it, or neither is there. */
+  /** The mark is written in the same batch as the entry. */
   mark(entry: Entry): void {
     this.#marks.set(entry.id, { entry, mark: importMark(entry.id) });
   }
 
-  /** What is erased goes last: an entry that can't be written leaves everything as it was. */
+  /** Erasures run last, so an entry that cannot be written leaves the store unchanged. */
   async write(
     store: LedgerStore,
     erase: boolean,
@@ -156,7 +173,7 @@ class Group {
     return { imported, marked, unerased: there.size + unerased };
   }
 
-  /** How many were marked of those that were there. */
+  /** Number of existing entries that were marked. */
   async #markBefore(
     store: LedgerStore,
     before: readonly EntryRow[],
@@ -174,7 +191,10 @@ class Group {
     return blobs.length;
   }
 
-  /** What no line has: texts that only the effect log names. Another store has them where it is a copy of that one. */
+  /**
+   * Texts that only the effect log names. No line has them, and another store has them only if it
+   * is a copy.
+   */
   async #logged(store: LedgerStore): Promise<readonly ErasedRow[]> {
     const rows: ErasedRow[] = [];
     for (const entry of this.erasures) {
@@ -185,8 +205,9 @@ class Group {
   }
 
   /**
-   * Of a store that has an oracle log: what is to be erased there, and how much that is to be is there all the same. What is not there is
-   * marked only for who trusts the export: a key says nothing of what it is of, and could be one that is to be answered yet.
+   * For a store with an oracle log: the answers to erase, and the number of answers that stay.
+   * Missing answers are marked only for a trusted export, because a key reveals nothing about its
+   * question. Such a key could belong to a future answer.
    */
   async #answers(
     store: LedgerStore,
@@ -209,7 +230,7 @@ class Group {
     return { erasedAnswers, unerased };
   }
 
-  /** How many of them were new, and which were there. */
+  /** The number of new entries, and the existing entries. */
   async #writeEntries(store: LedgerStore): Promise<{ readonly imported: number; readonly there: readonly EntryRow[] }> {
     const marks = [...this.#marks.values()].map(({ mark }) => mark);
     const awaitsFacts = this.#believing.size > 0;
@@ -220,7 +241,7 @@ class Group {
     });
     if (done.status === 'committed') return { imported: this.#rows.length, there: [] };
     if (done.status === 'unknown') throw unknown(done.cause);
-    // Some of it is there, or something else is: then one by one.
+    // The store has some of the entries, or has others. The import continues one entry at a time.
     const kept = await store.commit({ entries: [], blobs: this.#blobs });
     if (kept.status === 'unknown') throw unknown(kept.cause);
     const there: EntryRow[] = [];
@@ -254,7 +275,7 @@ async function writeOne(
   const done = await store.commit({ entries: [row], blobs, ...(awaitsFacts && { awaitsFacts }) });
   if (done.status === 'committed') return true;
   if (done.status === 'unknown') throw unknown(done.cause);
-  // Another import of the same may have been faster.
+  // Another import of the same export may have committed first.
   if ((await store.resolve(row.id)) !== undefined) return false;
   throw new ExportError(
     'import_conflict',

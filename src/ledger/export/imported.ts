@@ -7,13 +7,14 @@ import type { Hash } from '../entry/hash.ts';
 import { isOfEffects } from '../entry/settlement.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 
-// An entry is the same wherever it stands, so that it can't say where it was made. Its effects are in the effect log of that store alone: what
-// came by import is marked, by a blob that no entry refers to, written in one transaction with it. No export has marks.
+// An entry is identical in every store, so it cannot record its origin. Only the original store's
+// effect log has its effects. The import therefore marks imported entries with a blob that no entry
+// refers to, in the same store transaction. No export contains marks.
 
-/** No JSON begins so: a value that somebody has written, or an export has, is never taken for a mark. */
+/** JSON never starts with this text, so no stored or exported value is taken for a mark. */
 const BEGINNING = 'imported ';
 
-/** Whether an entry says that an effect log has something, or is to have it, or may say that something is erased there. */
+/** Whether an entry refers to an effect log, or may erase values of an effect log. */
 export function isMarked(payload: Payload): boolean {
   return payload.kind === 'commit' ? payload.delta.effects.length > 0 || isErasure(payload) : isOfEffects(payload);
 }
@@ -24,8 +25,9 @@ export function importMark(id: Hash): BlobRow {
 }
 
 /**
- * Whether an entry of this store came by `importLines`, where it tells of effects, or erases: what they came to is in the effect log of another store. Of
- * all other entries it is not kept. What was there before an import was not imported.
+ * Whether `importLines` wrote this entry, if the entry records effects or erases. The outcomes are
+ * then in another store's effect log. Other entries are not marked. Entries that the store had
+ * before an import do not count as imported.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -1,4 +1,7 @@
-/** Export and import of whole ledgers as JSON Lines: the same ledger has the same bytes, whatever store it is in. */
+/**
+ * Export and import of whole ledgers as JSON Lines. The same ledger has the same bytes in every
+ * store.
+ */
 export { ExportError, type ExportErrorCode } from './errors.ts';
 export { type ImportOptions, type ImportReport, importLines } from './import.ts';
 export { wasImported } from './imported.ts';

@@ -7,25 +7,27 @@ import { isHash } from '../entry/is-hash.ts';
 import { isPayload } from '../entry/shape.ts';
 
 /**
- * An export is JSON Lines: one canonical JSON object a line, each ended by a newline. First the header, then entries in the
- * order of the log, each behind the blobs that it is the first to need, then the trailer. The same ledger has the same
- * bytes, whatever store it is in.
+ * An export is JSON Lines: one canonical JSON object per line, each ended by a newline. The header
+ * comes first, then the entries in log order, then the trailer. Each entry follows the blobs that
+ * no earlier entry needed. The same ledger has the same bytes in every store.
  */
 export const FORMAT = 'assize/export/v1';
 
 export const HEADER: string = `{"format":"${FORMAT}"}\n`;
 
-/** A blob: its text is canonical JSON and stands in the line as it is. */
+/** The line of a blob. The blob's text is canonical JSON and is embedded unchanged. */
 export function blobLine({ hash, text }: BlobRow): string {
   return `{"blob":${text},"hash":"${hash}"}\n`;
 }
 
-/** A blob whose text was erased, and the entry that says so. */
+/** The line of a blob whose text was erased, with the id of the erasing entry. */
 export function erasedLine({ hash, by }: ErasedRow): string {
   return `{"by":"${by}","erased":"${hash}"}\n`;
 }
 
-/** An entry: likewise its payload. The other columns are members of the payload. */
+/**
+ * The line of an entry. The payload is embedded unchanged and contains the other columns as fields.
+ */
 export function entryLine({ id, payload }: EntryRow): string {
   return `{"id":"${id}","payload":${payload}}\n`;
 }
@@ -41,10 +43,10 @@ export type Line =
   | { readonly type: 'entry'; readonly row: EntryRow }
   | { readonly type: 'trailer'; readonly entries: number; readonly root: string };
 
-/** A line holds a blob at most, which may be a whole world. */
+/** The largest line holds one blob, which may be a whole state. */
 export const LINE_BYTES_MAX: number = WORLD_LIMITS.bytesMax + 200;
 
-/** The blob stands in it under one more level. */
+/** The blob is nested one level deeper in the line. */
 const LINE_LIMITS: Partial<CanonLimits> = {
   ...WORLD_LIMITS,
   bytesMax: LINE_BYTES_MAX,
@@ -52,8 +54,8 @@ const LINE_LIMITS: Partial<CanonLimits> = {
 };
 
 /**
- * What a line (without its newline) says, or what is wrong with it, in words. That hashes are those of what they name is
- * not looked at here.
+ * Parses a line without its newline. Returns a description of the violation for a malformed line.
+ * Hashes are not verified here.
  */
 export function readLine(text: string): Line | string {
   let value: Json;
@@ -92,7 +94,7 @@ function entryOf(text: string, id: Json | undefined, payload: Json | undefined):
   return { type: 'entry', row: { id: id as Hash, trajectory_id, parent, seq, kind, payload: text.slice(start, -1) } };
 }
 
-/** The text between two marks of a canonical line; the second one is its last of that kind. */
+/** The text between two markers of a canonical line. The second marker is the last of its kind. */
 function inner(text: string, before: string, after: string): string {
   return text.slice(before.length, text.lastIndexOf(after));
 }

@@ -12,20 +12,20 @@ import { Chain } from '../rules/chain.ts';
 import { ExportError } from './errors.ts';
 import { readLine } from './lines.ts';
 
-/** What an export holds, line by line. */
+/** One entry of an export, with its values. */
 export interface ExportedEntry {
   readonly row: EntryRow;
   readonly entry: Entry;
-  /** That it is the first to need. */
+  /** Blobs that no earlier entry needed. */
   readonly blobs: readonly BlobRow[];
-  /** Those that it is the first to name, and that were erased. */
+  /** Erased blobs that no earlier entry named. */
   readonly erased: readonly ErasedRow[];
 }
 
 /**
- * Reads the lines of an export, and checks all that they show by themselves: form, ids, hashes, the chain of every
- * trajectory, that every blob that is referred to came before, and at the end the number of entries and the root of the log.
- * Folds are for `verify`.
+ * Reads the lines of an export and checks everything that needs no fold. Checked are form, ids,
+ * hashes, every trajectory's chain, and that each referenced blob precedes its entry. At the end,
+ * the entry count and the root of the log are checked. `verify` checks the folds.
  *
  * @throws ExportError `bad_export` with the line
  */
@@ -39,29 +39,30 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
 }
 
 /**
- * What may stand before one entry, all of which is kept until that comes, or whoever made the export could fill the memory: as much as four whole
- * worlds, of which an entry begins with one at most, or as a thousand of the longest answers that it rests on; and four times as many
- * blobs as an entry of 1 MiB has place to name.
+ * Limits on the lines before one entry, which stay in memory until that entry. Without limits an
+ * export could exhaust the memory. The text limit allows four whole states, and an entry starts
+ * with at most one. It also fits a thousand of the longest answers. The count limit allows four
+ * times the blobs that a 1 MiB entry can name.
  */
 const NEEDED_UNITS_MAX = 4 * WORLD_LIMITS.bytesMax;
 const NEEDED_MAX = 65_536;
 
-/** The same line by line, for who has them at hand. A line that is refused leaves it as it was. */
+/** Reads an export line by line. A refused line leaves the reader unchanged. */
 export class ExportReader {
   readonly #frontier = new Frontier();
   readonly #chains: Map<string, Chain> = new Map();
   readonly #known: Set<Hash> = new Set();
-  /** Before the next entry, in the order of their lines: what it needs. */
+  /** Blobs for the next entry, in line order. */
   #needed: (BlobRow | ErasedRow)[] = [];
   #neededUnits = 0;
   readonly #neededUnitsMax: number;
-  /** What erases a blob must come, and say so. */
+  /** Entries that must follow because they erase a blob, with the blobs to erase. */
   readonly #erasers: Map<Hash, Set<Hash>> = new Map();
-  /** Of the next one. */
+  /** The number of the next line. */
   #line = 1;
   #ended = false;
 
-  /** `neededUnitsMax`: UTF-16 code units of all blobs before one entry. */
+  /** `neededUnitsMax`: maximum number of UTF-16 units of all blobs before one entry. */
   constructor(neededUnitsMax: number = NEEDED_UNITS_MAX) {
     this.#neededUnitsMax = neededUnitsMax;
   }
@@ -99,7 +100,7 @@ export class ExportReader {
     }
   }
 
-  /** @throws ExportError where the trailer has not come */
+  /** @throws ExportError if the trailer is missing */
   end(): void {
     if (!this.#ended) throw this.#bad('it has no trailer, so its end is missing');
   }
@@ -149,7 +150,10 @@ export class ExportReader {
     return { row, entry, blobs, erased };
   }
 
-  /** That an entry erases what was said to be erased by it; arguments in a blob are for `verify`. */
+  /**
+   * Checks that an entry erases the blobs that name it as their eraser. `verify` checks arguments
+   * stored in a blob.
+   */
   #checkErasing(id: Hash, payload: Payload): void {
     const said = this.#erasers.get(id);
     if (said === undefined) return;
@@ -197,7 +201,7 @@ export class ExportReader {
   }
 }
 
-/** The blobs among these that a payload needs, in the order in which an export has them. */
+/** The given blobs that a payload needs, in export order. */
 function neededBy(payload: Payload, blobs: ReadonlyMap<Hash, string>): Hash[] {
   const needed = new Set<Hash>();
   for (const hash of referencesOf(payload)) if (blobs.has(hash)) needed.add(hash);

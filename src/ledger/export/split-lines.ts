@@ -3,8 +3,8 @@ import { ExportError } from './errors.ts';
 import { LINE_BYTES_MAX } from './lines.ts';
 
 /**
- * The lines of a stream of bytes. Only a newline ends one: JSON may hold every other separator as it is. A line without an
- * end is given up when it is longer than any line may be.
+ * Splits a stream of bytes into lines. Only a newline ends a line, because JSON may contain every
+ * other separator. The function fails as soon as an unfinished line exceeds the maximum length.
  *
  * @throws ExportError `bad_export`; ArgumentError `bad_argument`
  */

@@ -11,9 +11,9 @@ import { ExportError } from './errors.ts';
 import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from './lines.ts';
 
 export interface ExportOptions {
-  /** The first so many entries of the log. Default: all of it. */
+  /** Number of log entries to export, from the start. Default: all. */
   readonly size?: number;
-  /** Called after every page, with the entries written. */
+  /** Called after every page, with the number of entries written. */
   readonly onProgress?: (entries: number) => void;
 }
 
@@ -22,12 +22,14 @@ const EXPORT_OPTIONS = form.members({ size: form.optional(form.number) });
 const PAGE = 1_000;
 
 /**
- * The lines of an export: the entries of the log, in its order, so that the trailer's root is that of a checkpoint of that
- * size. What has no place yet is not part of it: `integrateLog` first. Nothing is judged: what was changed in the store is
- * exported as it is, and found by who verifies it; but of a log that has lost an entry there is no export, since one of fewer would be whole.
+ * The lines of an export: the entries of the log in order. The trailer's root equals the root of a
+ * checkpoint of that size. Entries without a log position are left out, so call `integrateLog`
+ * first. The export does not validate: an altered entry is exported unchanged and found by
+ * `verify`. A log with a missing entry cannot be exported, because a shorter log would look
+ * complete.
  *
- * @throws LedgerFault for a payload or blob that can't stand in a line, because it is no JSON any more, or is gone; ExportError `bad_export` for
- * an entry of the log that is gone; ArgumentError `bad_argument`
+ * @throws LedgerFault for a payload or blob that is missing or is not valid JSON; ExportError
+ * `bad_export` for a missing log entry; ArgumentError `bad_argument`
  */
 export async function* exportLines(store: LedgerStore & LogStore, options: ExportOptions = {}): AsyncGenerator<string> {
   requireForm(EXPORT_OPTIONS, options, 'options');
@@ -54,7 +56,7 @@ export async function* exportLines(store: LedgerStore & LogStore, options: Expor
   yield trailerLine(frontier.size, frontier.root());
 }
 
-/** Rows come in the order of their places: where the last one has its place, all have. */
+/** Rows arrive in order of position. If the last row has its position, all rows have theirs. */
 async function requireAll(store: LogStore, rows: readonly EntryRow[], from: number): Promise<void> {
   const last = rows.at(-1);
   if (last !== undefined && (await store.logIndex(last.id)) === from + rows.length - 1) return;
@@ -65,7 +67,7 @@ async function requireAll(store: LogStore, rows: readonly EntryRow[], from: numb
   );
 }
 
-/** A writ that came later than the root is a blob under its own id, and so may those above it be. */
+/** A writ newer than the root is a blob under its own id, and so may its ancestors be. */
 async function* writBlobs(store: LedgerStore, row: EntryRow, id: Hash, written: Set<Hash>): AsyncGenerator<string> {
   for (let next: Hash | undefined = id; next !== undefined && !written.has(next); ) {
     written.add(next);
@@ -100,7 +102,7 @@ function payloadOf(row: EntryRow): Payload {
   return readRow(row).payload;
 }
 
-/** Canonical JSON has no newline of its own. */
+/** Canonical JSON contains no newline. */
 function inOneLine(row: EntryRow, text: string): string {
   if (text.includes('\n')) throw fault(row, 'not_canonical', 'a stored text has a newline');
   return text;

@@ -3,30 +3,34 @@ import { rootAt } from '#merkle';
 import type { LogStore } from '../ports/ledger-store.ts';
 import { askNodes } from './nodes.ts';
 
-/** A size of the log and its root. */
+/** A size of the log and the root at that size. */
 export interface LogHead {
   readonly size: number;
   readonly root: Uint8Array;
 }
 
-/** The log as it is, without what has no place yet. */
+/** The current log, without entries that have no position yet. */
 export async function logHead(store: LogStore): Promise<LogHead> {
   const size = await store.logSize();
   return { size, root: await askNodes(store, (read) => rootAt(size, read)) };
 }
 
-/** How a store stands to a tree head that somebody kept. */
+/** The relation of a store's log to a saved tree head. */
 export type Standing =
-  /** The log goes on from there, or stands there. */
+  /** The log has the saved head, or continues after it. */
   | { readonly stands: 'at' | 'ahead'; readonly size: number }
-  /** Entries that were in the log are gone: all from place `size` on. */
+  /** Entries of the saved log are missing, from position `size` on. */
   | { readonly stands: 'behind'; readonly size: number }
-  /** As many entries as then do not make the same root: something was changed, or another log is meant. */
+  /**
+   * The same number of entries has another root: an entry was changed, or the head belongs to
+   * another log.
+   */
   | { readonly stands: 'apart'; readonly size: number };
 
 /**
- * Compares the log with a head that was kept outside: what a chain alone can't notice, a lost tail or a suffix that was
- * written anew, shows here. O(log n) reads; that entries still say what was logged is for `fsck` to see.
+ * Compares the log with a head saved outside the store. The comparison detects a lost tail or a
+ * rewritten suffix, which a chain alone cannot detect. Takes O(log n) reads. `fsck` checks that
+ * entries still match the log.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -40,12 +44,15 @@ export async function standingOf(
   const then = Number(kept.size);
   const root = await askNodes(store, (read) => rootAt(then, read));
   if (Buffer.compare(root, kept.root) !== 0) return { stands: 'apart', size };
-  // The hashes may be there and the entries not.
+  // The hashes can exist while the entries are missing.
   if (then > 0 && (await store.logged(then - 1, 1)).length === 0) return { stands: 'behind', size: then - 1 };
   return { stands: then === size ? 'at' : 'ahead', size };
 }
 
-/** What is wrong with a store that stands behind or apart, in a sentence that says what to do; undefined when nothing is. */
+/**
+ * The fault of a truncated or diverged store and the next step, in one sentence. Undefined if the
+ * store is sound.
+ */
 export function standingFault(
   { stands, size }: Standing,
   kept: { readonly origin: string; readonly size: number | bigint },

@@ -1,6 +1,6 @@
 /**
- * The Merkle log over all entries of a store: how entries get their places, and what the log says. Reads and writes by the
- * port `LogStore` alone.
+ * The Merkle log over all entries of a store: integration of entries, and reads of the log. Uses
+ * only the port `LogStore`.
  */
 export { type LogHead, logHead, type Standing, standingFault, standingOf } from './head.ts';
 export { type IntegrateOptions, integrateLog } from './integrate.ts';

@@ -6,19 +6,23 @@ import { askNodes } from './nodes.ts';
 export interface IntegrateOptions {
   /** Called after every step, with the size of the log. */
   readonly onProgress?: (size: number) => void;
-  /** Stop when the log has at least so many leaves. Default: when no entry is without a place. */
+  /**
+   * Stop when the log has at least this number of leaves. Default: when every entry has a position.
+   */
   readonly upTo?: number;
 }
 
-/** Entries that get their places in one transaction. */
+/** Number of entries integrated in one transaction. */
 const STEP = 1_000;
 
 /**
- * Gives every committed entry its place in the Merkle log, and keeps the nodes that become full. Any number may run at once:
- * where another one was faster, this one goes on behind it. Answers with the size of the log.
+ * Assigns every committed entry its position in the Merkle log and stores the completed nodes. Any
+ * number of integrators may run at the same time. If another one was first, this one continues
+ * after it. Returns the size of the log.
  *
- * The leaf is the canonical text of the entry's payload (decisions §4.2), as it is stored: what was changed in the database
- * before it got its place is logged as it is, and `verify` names it.
+ * The leaf is the stored canonical text of the entry's payload
+ * (docs/decisions/013-log-and-replay.md). An entry that was altered before integration is logged as
+ * altered, and `verify` names it.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -30,7 +34,7 @@ export async function integrateLog(store: LogStore, options: IntegrateOptions = 
     const size = await store.logSize();
     if (size >= upTo) return size;
     const rows = await store.unlogged(STEP);
-    // Another one may have logged them between the two questions.
+    // Another integrator may have logged the entries between the two reads.
     if (rows.length === 0) return store.logSize();
     if (frontier?.size !== size) frontier = new Frontier(await askNodes(store, (read) => frontierAt(size, read)));
     const leaves = rows.map(({ id, payload }) => ({ id, hash: leafHash(payload) }));

@@ -2,10 +2,10 @@ import { type NodeReader, nodeHash } from '#merkle';
 import type { LogStore } from '../ports/ledger-store.ts';
 
 /**
- * Answers a question about the tree, whose functions read at once, from a store that answers later: the question is asked
- * twice, first to learn which nodes it needs. There are O(log n) of them.
+ * Runs a synchronous function of the tree on an asynchronous store. The function runs twice: the
+ * first run finds the O(log n) nodes that it needs.
  *
- * @throws MerkleError `missing_node` where the store has lost a leaf
+ * @throws MerkleError `missing_node` if the store has lost a leaf
  */
 export async function askNodes<T>(store: Pick<LogStore, 'logNodes'>, question: (read: NodeReader) => T): Promise<T> {
   const wanted = new Map<string, readonly [level: number, index: number]>();
@@ -18,7 +18,10 @@ export async function askNodes<T>(store: Pick<LogStore, 'logNodes'>, question: (
   return question((level, index) => nodes.get(`${level} ${index}`));
 }
 
-/** As it is kept, or, where it was lost, of those below it: the leaves say all of it, and without it nobody could open the store. */
+/**
+ * Returns the stored node. A lost node is recomputed from its children, because the leaves
+ * determine every node. Otherwise one lost node would keep the store from opening.
+ */
 async function nodeAt(
   store: Pick<LogStore, 'logNodes'>,
   level: number,

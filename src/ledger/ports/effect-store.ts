@@ -11,84 +11,103 @@ import type {
 } from '../entry/effect-rows.ts';
 import type { Hash } from '../entry/hash.ts';
 
-/** The right to work on the effects of a store, which one has at a time. It ends with the process. */
+/** An exclusive lease on the effects of a store. The lease ends with the process. */
 export interface Tenure {
-  /** Greater with every tenure, from 1. */
+  /** Grows with every lease, from 1. */
   readonly fence: number;
-  /** No transaction in the store has a greater epoch. */
+  /** The highest epoch in the store. */
   readonly lastEpoch: number;
-  /** Lets the next one have it; safe to call twice. Does nothing once it has ended otherwise. */
+  /**
+   * Releases the lease to the next holder. Safe to call twice; does nothing after the lease has
+   * ended.
+   */
   release(): Promise<void>;
 }
 
 /**
- * The effect log: what tools were asked to do and did, outside of the ledger, and what has not ended yet. Like a ledger it is
- * only ever added to; which transactions are open, and where a key was used, are indexes of it.
+ * The effect log: the calls of tools and their outcomes outside the ledger, and the open
+ * transactions. The log is append-only, as a ledger is. Open transactions and used keys are indexes
+ * of the log.
  */
 export interface EffectStore {
   /**
-   * Waits until nobody else works on effects here, also not through this handle, and has that to itself until `release`,
-   * `close`, or the end of the process. A tenure can be lost before, with a connection or a file; its holder learns so by
-   * `fenced`, as soon as another one was given.
+   * Waits until no other holder works on effects of this store, including holders of this handle.
+   * Then grants exclusive access until `release`, `close`, or the end of the process. A lease can
+   * be lost earlier, with a connection or a file. The holder then receives `fenced` after another
+   * lease was granted.
    *
-   * @throws the signal's reason; `store_closed` when the store is closed meanwhile
+   * @throws the signal's reason; `store_closed` if the store is closed in the meantime
    */
   holdEffects(signal?: AbortSignal): Promise<Tenure>;
   /**
-   * Durable when it answers. Blobs are stored once, with it. It goes together with the batches that wait.
+   * The write is durable when the promise resolves. Blobs are stored once, in the same transaction.
+   * The write joins the waiting batches.
    *
-   * An error other than for misuse may leave in doubt whether it was written; it is harmless to send it again.
+   * After an error other than misuse, the write may or may not have happened. Repeating it is safe.
    */
   logEffects(write: EffectWrite, blobs?: readonly BlobRow[]): Promise<{ readonly status: 'written' } | EffectRefusal>;
-  /** Transactions that have not ended, by epoch. */
+  /** Open transactions, by epoch. */
   openEffects(page?: OpenEffectPage): Promise<LoggedTransaction[]>;
-  /** Transactions, also those that have ended, the youngest first. */
+  /** Open and ended transactions, the highest epoch first. */
   listEffects(page: EffectPage): Promise<LoggedTransaction[]>;
-  /** The transaction of that epoch, also when it has ended. */
+  /** The transaction of that epoch, open or ended. */
   effectsOf(epoch: number): Promise<LoggedTransaction | undefined>;
-  /** Where a key was used. */
+  /** The effect that uses a key. */
   effectKey(key: Hash): Promise<EffectKeyRow | undefined>;
   /**
-   * Optional: whether anybody has ever had a tenure or a membership here, so that the store has an effect log of its own, also an empty one.
-   * By that `verify` tells a ledger that was imported from one whose log has lost its rows. By default it has one when a transaction is there.
+   * Optional: whether the store ever granted a lease or membership, so that it has its own effect
+   * log, even an empty one. `verify` uses the answer to tell an imported ledger from a log with
+   * lost rows. Default: true if the store has a transaction.
    */
   wereEffectsHeld?(): Promise<boolean>;
 }
 
-/** Whether a store keeps an effect log, as those of this package do. */
+/** Whether a store has an effect log, as the stores of this package do. */
 export function isEffectStore<Store extends object>(store: Store): store is Store & EffectStore {
   return typeof (store as Partial<EffectStore>).listEffects === 'function';
 }
 
 /**
- * The right to work on the effects of a store beside others. It ends with the process, with its connection, and when nothing was
- * heard of it for a lease (decisions §5.6): then another member takes its work over, and what it still writes is fenced.
+ * The right to work on the effects of a store in shared mode. The membership ends with the process,
+ * with its connection, and when a lease passes without renewal
+ * (docs/decisions/015-effect-order.md). Another member then adopts its transactions, and later
+ * writes of the old member are fenced.
  */
 export interface Membership {
-  /** Greater with every membership or tenure, from 1. */
+  /** Grows with every membership or lease, from 1. */
   readonly fence: number;
   /**
-   * Says something, renews the lease, and hears all that happened after `heard`, in order; what was said here comes last. Undefined
-   * when the membership has ended: nothing was said then. `look`: also takes over what is of members that have ended.
+   * Publishes events, renews the lease, and returns all events after `heard`, in order. The events
+   * published by this call come last. Returns undefined if the membership has ended; nothing was
+   * published then. `look`: also adopts the transactions of ended members.
    *
-   * @throws what the store throws when it can't be reached; the membership is then as good as ended
+   * @throws StoreError if the store is unavailable; treat the membership as ended
    */
   exchange(heard: number, said: readonly Said[], look: boolean): Promise<readonly Happening[] | undefined>;
-  /** Called when others may have said something, and when the membership is lost. */
+  /**
+   * Calls the listener when other members may have published events, and when the membership is
+   * lost.
+   */
   onNews(listener: () => void): void;
-  /** Why it has ended, where this side knows: its connection was lost, or the store was closed. */
+  /**
+   * The reason why the membership ended, if this side knows it: a lost connection, or a closed
+   * store.
+   */
   whyEnded?(): unknown;
-  /** What is still of it is another member's at once, where there is one, and else of who joins next; safe to call twice. */
+  /**
+   * Ends the membership. Its open transactions pass to another member immediately, or to the next
+   * member that joins. Safe to call twice.
+   */
   release(): Promise<void>;
 }
 
-/** An effect log on which several work at a time, in one process or in many. */
+/** An effect log that several engines share, in one process or in many. */
 export interface SharedEffectStore extends EffectStore {
   /**
-   * Waits for whoever has a tenure (`holdEffects`, which waits for all members). What is open in the log and of no member is its
-   * own from the beginning on.
+   * Joins the group. Waits for the holder of an exclusive lease; `holdEffects` in turn waits for
+   * all members. Open transactions without an owner belong to the new member from the start.
    *
-   * @throws the signal's reason; `store_closed` when the store is closed meanwhile
+   * @throws the signal's reason; `store_closed` if the store is closed in the meantime
    */
   shareEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership>;
 }

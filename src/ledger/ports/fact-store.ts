@@ -15,65 +15,75 @@ import type {
 import type { LedgerStore } from './ledger-store.ts';
 
 /**
- * Where beliefs live: a projection of commits, from which they can be made anew. Reads see what is committed. Rows come
- * by subject and predicate in code-point order, those of a partition by `system_time_start`, `valid_from`, `fact_id`.
+ * The store of facts: a projection of commits that can be rebuilt from them. Reads see committed
+ * rows only. Rows are sorted by subject and predicate in code-point order. Rows of one partition
+ * are sorted by `system_time_start`, `valid_from`, `fact_id`.
  */
 export interface FactStore {
-  /** Undefined where it never had a fact. */
+  /** Returns undefined if the partition never had a fact. */
   partition(name: PartitionName): Promise<PartitionState | undefined>;
   facts(query: FactQuery): Promise<FactVersion[]>;
   /**
-   * The key that claims are hashed with in this store: the first one that was ever offered. It is no part of the ledger; in a store that is
-   * made anew what was heard before is not recognised. A key has 16 to 64 bytes; one that is not is misuse (`store_invalid_input`).
+   * The key for hashing claims in this store: the first key ever offered. The key is not part of
+   * the ledger, so a rebuilt store does not recognise earlier claims. A key has 16 to 64 bytes; any
+   * other length is misuse (`store_invalid_input`).
    */
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
-  /** The key that there is, where one was ever offered; nothing is written. */
+  /** The existing key, if one was ever offered. Writes nothing. */
   claimKey(): Promise<Uint8Array | undefined>;
-  /** Spaces that have shared facts, in code-point order. */
+  /** Spaces with shared facts, in code-point order. */
   spaces(): Promise<string[]>;
-  /** Branches that have partitions of their own, by space, in code-point order. */
+  /** Branches with their own partitions, by space, in code-point order. */
   branches(): Promise<{ readonly space: string; readonly branch: string }[]>;
-  /** Those of one branch, by subject and predicate in code-point order. */
+  /** The partitions of one branch, by subject and predicate in code-point order. */
   branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]>;
   /**
-   * Facts in whose text a word of the query stands, best first; those that are equally good in the order of `facts`. It sees all that is
-   * committed, and nothing that was erased. A store may rank by a word that stands in very many texts only the newest of them.
+   * Facts whose text contains a word of the query, best first. Equal scores are in the order of
+   * `facts`. The search sees all committed texts except erased ones. For a very frequent word, a
+   * store may rank only the newest texts.
    */
   factsByText(query: FactTextQuery): Promise<FactHit[]>;
-  /** Facts whose text has a vector of the embedder, nearest first; those that are equally near in the order of `facts`. */
+  /**
+   * Facts whose text has a vector of the embedder, nearest first. Equal distances are in the order
+   * of `facts`.
+   */
   factsByVector(query: FactVectorQuery): Promise<FactHit[]>;
-  /** Texts of a space that have no vector of the embedder yet. None was erased. */
+  /** Texts of a space that have no vector of the embedder yet, without erased texts. */
   textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]>;
   /**
-   * Keeps vectors beside the texts that they were made of. A text that has one keeps it, and one that was erased meanwhile, or is not
-   * there since facts were made anew, gets none. Misuse (`store_invalid_input`) where dimensions are not those of the vectors that the
-   * embedder has in the store, or a vector is not finite or all zero: nothing is kept then.
+   * Stores vectors with their texts. A text that already has a vector keeps it. A text that was
+   * erased, or removed by a rebuild, gets none. Other dimensions than the embedder's stored
+   * vectors, or a vector that is not finite or all zero, are misuse (`store_invalid_input`): the
+   * store writes nothing.
    */
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /**
-   * Forgets all facts, and takes them in anew from the ledger: pages of changes, in the order of their versions. Until the last page
-   * is in, or where it fails, reads and writes of facts throw `store_facts_incomplete`, also after the store is opened again; and then as
-   * well where entries have come since it began that await theirs (`Batch.awaitsFacts`).
+   * Deletes all facts and rebuilds them from the ledger, from pages of changes in version order.
+   * Until the last page is stored, or after a failure, reads and writes of facts throw
+   * `store_facts_incomplete`. The state survives a reopen of the store. Facts also stay incomplete
+   * if entries that await a rebuild (`Batch.awaitsFacts`) arrived after the start.
    */
   rebuildFacts(pages: AsyncIterable<readonly FactWrite[]>): Promise<void>;
   /**
-   * Where facts are incomplete only because entries came without theirs (`Batch.awaitsFacts`), and there are some: has them again as they are, without
-   * what those entries say. Answers whether facts are to be had then: not where there are none to keep, or where they are being made anew or that
-   * was interrupted, which changes nothing.
+   * Makes incomplete facts readable again, without the changes of the new entries. Applies only if
+   * facts exist and are incomplete because entries arrived without facts (`Batch.awaitsFacts`).
+   * Returns whether facts are readable. Returns false without any change if no facts exist, or if a
+   * rebuild is running or was interrupted.
    */
   keepFacts(): Promise<boolean>;
   /**
-   * Answers what `read` answers, of which all reads see one moment, whatever is committed meanwhile. Nothing but these is to be awaited in it, and it
-   * may be called again where a connection was lost. `byText`: whether something is looked for by its words. Where a store has no such thing,
-   * what is read by several questions may be of several moments.
+   * Returns the result of `read`, whose reads all see one snapshot, regardless of concurrent
+   * commits. `read` must await only these reads, and may be called again after a lost connection.
+   * `byText`: whether `read` uses full-text search. If a store lacks this method, several reads may
+   * see different commits.
    */
   atOneMoment?<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T>;
 }
 
-/** What is read at one moment. */
+/** The reads of one snapshot. */
 export type FactReads = Pick<FactStore, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;
 
-/** Whether a store keeps facts, as those of this package do. */
+/** Whether a store has facts, as the stores of this package do. */
 export function isFactStore<Store extends LedgerStore>(store: Store): store is Store & FactStore {
   return typeof (store as Partial<FactStore>).partition === 'function';
 }

@@ -5,35 +5,48 @@ import type { FactWrite, Outdated } from '../entry/fact-rows.ts';
 import type { Hash } from '../entry/hash.ts';
 import type { Ahead, RowRange } from './parallel-reader.ts';
 
-/** All that one proposal writes, in one transaction: the point of no return. */
+/** All writes of one proposal, in one transaction: the point of no return. */
 export interface Batch {
-  /** In order; each trajectory's entries contiguous from its head. An empty batch changes nothing. */
+  /**
+   * In order. Entries of each trajectory are contiguous from its head. An empty batch changes
+   * nothing.
+   */
   readonly entries: readonly EntryRow[];
-  /** Stored once; a blob that is already there is left as it is. */
+  /** Stored once. A blob that already exists stays unchanged. */
   readonly blobs: readonly BlobRow[];
-  /** Blobs whose text is deleted, or never taken in: a blob that was erased stays so. Snapshots are deleted with them. `scrub` follows. */
+  /**
+   * Blobs whose text is deleted or refused later: an erased blob stays erased. Snapshots are
+   * deleted with them. `scrub` must follow.
+   */
   readonly erased?: readonly ErasedRow[];
   /**
-   * Answers of the oracle log whose text is deleted, or never taken in: one that was erased stays so, by who was first; only for a store
-   * that is an `OracleStore`.
+   * Oracle answers whose text is deleted or refused later. The first erasure of an answer stays
+   * recorded. Only for a store that is an `OracleStore`.
    */
   readonly erasedAnswers?: readonly ErasedAnswer[];
-  /** What is written into the effect log with it, or nothing of both; only for a store that is an `EffectStore`. */
+  /**
+   * A write to the effect log, atomic with the batch. Only for a store that is an `EffectStore`.
+   */
   readonly effects?: EffectWrite;
-  /** What of beliefs changes with it, each partition once; only for a store that is a `FactStore`. */
+  /** Changes of facts, each partition once. Only for a store that is a `FactStore`. */
   readonly facts?: readonly FactWrite[];
-  /** Texts that its entries repeat in blobs of their own. Where one of them is erased by now, nothing of the batch is written (`outdated`). */
+  /**
+   * Texts that the batch's entries repeat in their own blobs. If one of them was erased, the store
+   * writes nothing of the batch (`outdated`).
+   */
   readonly repeats?: readonly Hash[];
   /**
-   * Its entries say what is believed, and come without facts, as those of an import do: facts are incomplete from this batch on, until they are
-   * made anew (`FactStore.rebuildFacts`), and are kept until then (`FactStore.keepFacts`); only for a store that is a `FactStore`.
+   * The entries change facts but arrive without rows, as in an import. From this batch on, facts
+   * are incomplete until a rebuild (`FactStore.rebuildFacts`), and the old facts are kept
+   * (`FactStore.keepFacts`). Only for a store that is a `FactStore`.
    */
   readonly awaitsFacts?: boolean;
 }
 
 /**
- * `committed`: durable. `conflict`: another writer has that `(trajectory, seq)` or that id; nothing of the batch was
- * written. `unknown`: the store can't tell; settle it with `resolve(id)` on a store opened anew, never by sending again blindly.
+ * `committed`: durable. `conflict`: another writer has that `(trajectory, seq)` or that id, and the
+ * store wrote nothing of the batch. `unknown`: the outcome is unknown. Check it with `resolve(id)`
+ * on a newly opened store before sending the batch again.
  */
 export type CommitResult =
   | { readonly status: 'committed' }
@@ -49,111 +62,133 @@ export interface TrajectoryInfo {
   readonly head: Hash;
 }
 
-/** A hash in the Merkle log over all entries: of the full subtree `index` of 2^level leaves. */
+/** A hash of the Merkle log over all entries: the full subtree `index` of 2^level leaves. */
 export interface LogNode {
   readonly level: number;
   readonly index: number;
   readonly hash: Uint8Array;
 }
 
-/** Entries that get the next places in the log, and the nodes above the leaves that become full with them. */
+/** Entries that get the next positions in the log, and the nodes that they complete. */
 export interface LogStep {
-  /** Of the log before. */
+  /** The size of the log before the step. */
   readonly size: number;
   readonly leaves: readonly { readonly id: Hash; readonly hash: Uint8Array }[];
   readonly nodes: readonly LogNode[];
 }
 
 /**
- * The places of entries in the store's Merkle log (RFC 6962). They are given after the commits, by one integrator at a time,
- * so that appends do not queue for them; what a leaf or node must be is not judged here.
+ * The positions of entries in the store's Merkle log (RFC 6962). One integrator at a time assigns
+ * them after the commits, so appends do not queue for them. The store does not validate leaves or
+ * nodes.
  */
 export interface LogStore {
-  /** Number of entries that have a place. */
+  /** Number of entries with a position. */
   logSize(): Promise<number>;
   /**
-   * Committed entries that have none yet, at most `limit`, in an order that is for ever: no entry that commits later comes
-   * before one of these. Entries of one trajectory come by seq.
+   * Committed entries without a position, at most `limit`, in a permanent order. Entries that
+   * commit later never precede them. Entries of one trajectory are sorted by seq.
    */
   unlogged(limit: number): Promise<EntryRow[]>;
-  /** Gives places; in one transaction. False, and nothing written, where the log has another size by now. */
+  /**
+   * Assigns positions in one transaction. Returns false and writes nothing if the log has another
+   * size.
+   */
   integrate(step: LogStep): Promise<boolean>;
-  /** Hashes of leaves (level 0) or of full subtrees, as they were given: that many from an index on, each where there is one. */
+  /**
+   * Stored hashes of leaves (level 0) or of full subtrees: `count` hashes from an index on, each
+   * undefined if missing.
+   */
   logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]>;
-  /** The place of an entry. */
+  /** The position of an entry. */
   logIndex(id: Hash): Promise<number | undefined>;
-  /** Entries in the order of the log, from a place on. */
+  /** Entries in log order, from a position on. */
   logged(from: number, limit: number): Promise<EntryRow[]>;
 }
 
-/** A folded trajectory as it stood after one entry, written down: a cache, which nothing depends on. */
+/**
+ * The folded state of a trajectory after one entry. Snapshots are a cache; nothing depends on them.
+ */
 export interface SnapshotRow {
   readonly trajectory_id: string;
-  /** Of the last entry that is folded into it. */
+  /** The seq of the last folded entry. */
   readonly seq: number;
-  /** SHA-256 of the text, as it was when it was put. */
+  /** SHA-256 of the text at the time of the write. */
   readonly hash: Hash;
   readonly text: string;
 }
 
 /**
- * Where snapshots are kept, so that opening a trajectory need not replay all of it. Any of them may be lost at any time.
- * Neither export nor import, nor the Merkle log, nor verification looks at them.
+ * The cache of snapshots, with which a trajectory opens without a full replay. Any snapshot can
+ * disappear at any time. Export, import, the Merkle log and verification ignore snapshots.
  */
 export interface SnapshotStore {
-  /** Nothing is put into a store that is only read. */
+  /** Whether the store is read-only. A read-only store refuses snapshots. */
   readonly readonly: boolean;
   /**
-   * Keeps it in place of the one before of that trajectory. Not kept: one of a trajectory that is not there, and one whose
-   * fold began when there were not as many erasures as there are, because it may hold what is erased now.
+   * Stores the snapshot and replaces the trajectory's previous one. Ignored for a missing
+   * trajectory. Also ignored if an erasure happened after the fold started, because the snapshot
+   * may contain an erased value.
    */
   putSnapshot(row: SnapshotRow, erasures: number): Promise<void>;
-  /** How many blobs were erased so far; to be asked before anything is folded. */
+  /** Number of erased blobs. Read it before a fold starts. */
   erasures(): Promise<number>;
-  /** The one that was put last, exactly as it was put. */
+  /** The latest snapshot, exactly as it was stored. */
   snapshot(trajectoryId: string): Promise<SnapshotRow | undefined>;
-  /** Deletes all, of every trajectory: what is erased from the store must not live on in them. */
+  /** Deletes the snapshots of all trajectories, so no erased value survives in them. */
   dropSnapshots(): Promise<void>;
 }
 
 /**
- * Where entries live. A store never judges: chain rules are checked before and after, here only compare-and-set by
- * `(trajectory_id, seq)` and uniqueness of `id`. Reads see committed entries only.
+ * The store of entries. A store does not check chain rules; the callers check them before and
+ * after. The store only compares and sets by `(trajectory_id, seq)` and keeps `id` unique. Reads
+ * see committed entries only.
  */
 export interface LedgerStore {
-  /** Answers when the disk has it (or when less was asked for by name). Batches that wait together go together. */
+  /**
+   * Resolves when the batch is durable, or earlier with an explicit durability option. Waiting
+   * batches are written together.
+   */
   commit(batch: Batch): Promise<CommitResult>;
-  /** The entry with that id, if the store has it: settles an unknown commit. */
+  /** The entry with that id, if the store has it. Settles an unknown commit. */
   resolve(id: Hash): Promise<EntryRow | undefined>;
-  /** Entries of one trajectory in order of seq, from `from` (default 0), at most `limit` (default 1,000). */
+  /** Entries of one trajectory by seq, from `from` (default 0), at most `limit` (default 1,000). */
   entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]>;
   head(trajectoryId: string): Promise<EntryRow | undefined>;
   /** All trajectories in order of creation. */
   trajectories(): Promise<TrajectoryInfo[]>;
-  /** The text of a blob, exactly as stored; undefined too for one that was erased. */
+  /** The exact stored text of a blob. Undefined for an erased blob. */
   blob(hash: Hash): Promise<string | undefined>;
-  /** The entry that erased a blob, if one has. */
+  /** The entry that erased a blob, if the blob was erased. */
   erasedBy(hash: Hash): Promise<Hash | undefined>;
-  /** Entries whose id begins with the hex prefix (8 to 64 digits), at most 2: for people who type ids. */
+  /**
+   * At most 2 entries whose id starts with the hex prefix (8 to 64 digits), for ids that humans
+   * type.
+   */
   find(prefix: string): Promise<EntryRow[]>;
-  /** Optional: has the entries of these ranges checked in another thread, while they are replayed from the front. */
+  /**
+   * Optional: checks the entries of these ranges in a worker thread during a replay from the front.
+   */
   checkAhead?(ranges: readonly RowRange[]): Ahead;
   /**
-   * Optional: waits for a turn at writing to a trajectory, which is given to one at a time of all processes that ask for it,
-   * and answers with what ends it; with nothing after a second or so, and where turns can't be had now. A turn ends with its
-   * process too. A courtesy that spares those who ask work in vain; commits are decided as ever, whoever's turn it is.
+   * Optional: waits for the write lock of a trajectory, which one holder has at a time across all
+   * processes. Returns the function that releases the lock. Returns undefined after about a second,
+   * or if locks are unavailable. A lock also ends with its process. The lock is advisory: it saves
+   * wasted work under contention, and commits still decide conflicts.
    */
   turn?(trajectoryId: string): Promise<(() => void) | undefined>;
   /**
-   * Optional: after commits that erased, once for all of them, and before anybody is told that it is gone. Settles when no byte of what was
-   * erased is left in the store's own files, where deleting alone does not see to that; what somebody still reads in goes when they have
-   * ended. Does nothing where nothing is due. What is cut off is gone on with when the store is opened for writing.
+   * Optional: removes erased bytes from the store's own files, if deletion alone does not. Call it
+   * once after commits that erased, and before reporting the erasure. Bytes in open reads of other
+   * connections go when those reads end. Does nothing if no scrub is due. An interrupted scrub
+   * continues when the store is opened for writing.
    *
-   * @throws what says that the erasure is committed, that bytes of it may be left, and what to do about it
+   * @throws an error that states that the erasure is committed, that bytes may be left, and what to
+   * do
    */
   scrub?(): Promise<void>;
-  /** Optional: what is wrong with the database itself, and rows that nothing leads to; for `fsck`. */
+  /** Optional: faults of the database and unreachable rows, for `fsck`. */
   selfCheck?(): Promise<string[]>;
-  /** Waits for what is queued, then frees the file or connection. Safe to call twice. */
+  /** Waits for queued work, then frees the file or connection. Safe to call twice. */
   close(): Promise<void>;
 }

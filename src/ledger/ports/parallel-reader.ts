@@ -1,22 +1,31 @@
 import type { Run } from '../entry/run.ts';
 
-/** Entries that are read, checked and handed over at a time: so few that their garbage dies young. */
+/**
+ * Number of entries read, checked and transferred at a time. Small pages keep the garbage young.
+ */
 export const PAGE = 250;
 
 /**
- * Somebody who checks the entries of a ledger in another thread, while one goes through them from the front. What they
- * find wrong they keep to themselves: it is in no run, and who comes there finds and names it.
+ * A checker in a worker thread that runs ahead of a reader of the ledger. The checker does not
+ * report faults. It leaves a faulty entry out of every run, so the reader finds and names the
+ * fault.
  */
 export interface Ahead {
-  /** The run that begins at this entry, if there is one by now; otherwise how many entries to read until one may begin. */
+  /**
+   * The run that starts at this entry, if one is ready. Otherwise the number of entries to read
+   * before a run can start.
+   */
   at(trajectoryId: string, seq: number): Run | number;
-  /** Says how far the reader is, in entries over all ranges: so far there is nothing left to check. */
+  /**
+   * Reports the reader's progress, in entries over all ranges. The checker skips entries before
+   * that.
+   */
   reached(position: number): void;
-  /** Ends it. Waits until its thread is gone. */
+  /** Stops the checker. Resolves when its thread has ended. */
   close(): Promise<void>;
 }
 
-/** All entries of one trajectory, and how many entries the ranges before it have. */
+/** All entries of one trajectory, and the number of entries in the ranges before it. */
 export interface RowRange {
   readonly trajectory_id: string;
   readonly entries: number;
@@ -24,8 +33,8 @@ export interface RowRange {
 }
 
 /**
- * How many entries the page has that begins at this one. The first entry of a trajectory stands alone, because it is never
- * part of a run.
+ * The number of entries of the page that starts at this entry. A trajectory's first entry is a page
+ * alone, because no run contains it.
  */
 export function pageAt(seq: number): number {
   return seq === 0 ? 1 : PAGE - ((seq - 1) % PAGE);
