@@ -79,13 +79,15 @@ export class Calls {
     return together === undefined ? {} : { together };
   }
 
-  /** Compared with the staged answer, as in batched calls. */
+  /**
+   * Makes a call or its compensation and records the outcome. `record`: the intent, written before
+   * the call if the class requires it.
+   */
   async make(n: number, how: How, record?: LogRecord): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
     const { together } = this.specOf(n);
     if (together !== undefined) {
-      // Repeats a call that is in doubt, because the log records its sink as keyed. If the tool in
-      // this process no longer is keyed, the sink is queried or the effect is marked unresolved.
+      // Compared with the staged answer, as in batched calls.
       const isHeld = how === 'call' && this.effects[n]!.told !== undefined;
       const all = withIt(this, n, how);
       if (all === undefined) return false;
@@ -127,7 +129,10 @@ export class Calls {
     return true;
   }
 
-  /** Asks the sink for the outcome of a call or of its compensation. */
+  /**
+   * Repeats a call that is in doubt, because the log records its sink as keyed. If the tool in this
+   * process no longer is keyed, the sink is queried or the effect is marked unresolved.
+   */
   async makeAgain(n: number, how: How): Promise<boolean> {
     const tool = this.ports.tools.get(this.effects[n]!.tool);
     const sink = tool?.class?.sink;
@@ -137,7 +142,7 @@ export class Calls {
     return true;
   }
 
-  /** A query after a compensation sees a final state. */
+  /** Asks the sink for the outcome of a call or of its compensation. */
   async ask(n: number): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
     await this.ports.coordination.sure();
@@ -147,12 +152,12 @@ export class Calls {
       const answer = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
       const said = requireTold(effect.tool, answer);
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
-      // No answer arrived: counts as a lost answer, and the sink is asked again.
+      // A query after a compensation sees a final state.
       if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
       else if (said.happened) this.answered(n, said.result ?? null);
       else this.#absent(n);
     } catch (error) {
-      // Whether the effect may have been called before a crash without a log record.
+      // No answer arrived: counts as a lost answer, and the sink is asked again.
       await this.#lose(n);
       if (this.isLostFor(n)) {
         this.noteFailure(n, error);
@@ -162,20 +167,20 @@ export class Calls {
     return true;
   }
 
-  /** The first effect that may have been called without a log record. */
+  /** Whether the effect may have been called before a crash without a log record. */
   mayHaveBeenCalled(n: number): boolean {
     return this.#perhaps?.has(n) === true;
+  }
+
+  /** The first effect that may have been called without a log record. */
+  get firstPerhaps(): number | undefined {
+    return this.#perhaps?.values().next().value;
   }
 
   /**
    * A call that needs no record beforehand may have been made before a crash; it is treated as
    * made.
    */
-  get firstPerhaps(): number | undefined {
-    return this.#perhaps?.values().next().value;
-  }
-
-  /** Whether too many answers were lost for another attempt. */
   wasCalled(n: number): true {
     this.#perhaps?.delete(n);
     this.change(n, { isOpen: true });
@@ -183,20 +188,20 @@ export class Calls {
     return true;
   }
 
-  /** The last error of an effect. */
+  /** Whether too many answers were lost for another attempt. */
   isLostFor(n: number): boolean {
     return (this.effects[n]!.lost ?? 0) >= this.ports.tries;
   }
 
-  /** The reason why an effect is unresolved, as a code. Undefined if its tool gave none. */
+  /** The last error of an effect. */
   failureOf(n: number): unknown {
     return this.#failures?.get(n);
   }
 
-  /** Another process made the call, or its answer could not be recorded. */
+  /** The reason why an effect is unresolved, as a code. Undefined if its tool gave none. */
   whyLeft(n: number, as: 'in_doubt' | 'unresolved'): string | undefined {
     if (this.#failures?.has(n) === true) return whyOf(this.#failures.get(n));
-    // Whether everything that a call of the effect needs is available.
+    // Another process made the call, or its answer could not be recorded.
     return as === 'in_doubt' ? 'answer_lost' : undefined;
   }
 
@@ -213,16 +218,13 @@ export class Calls {
     return this.ports.tools.get(this.effects[n]!.tool)!.spec;
   }
 
-  /** Reads an effect back from its blobs. Returns false if a blob or the tool is missing. */
+  /** Whether everything that a call of the effect needs is available. */
   isReady(n: number): boolean {
     const { tool, input } = this.effects[n]!;
     return input !== undefined && this.ports.tools.has(tool);
   }
 
-  /**
-   * Marks the effect that could not be read back unresolved: its input was erased, so no process
-   * can call it. Returns false if there is no such effect.
-   */
+  /** Reads an effect back from its blobs. Returns false if a blob or the tool is missing. */
   async readBack(n: number): Promise<boolean> {
     const effect = this.effects[n]!;
     if (!this.ports.tools.has(effect.tool)) return false;
@@ -239,24 +241,24 @@ export class Calls {
   }
 
   /**
-   * Without a call since, the effect is unchanged. Otherwise it is in doubt, like an effect that
-   * another call may have included.
+   * Marks the effect that could not be read back unresolved: its input was erased, so no process
+   * can call it. Returns false if there is no such effect.
    */
   async leaveErased(): Promise<boolean> {
     const n = this.#erased;
     if (n === undefined) return false;
     this.#erased = undefined;
     const { phase } = this.log.state.effects[n]!;
-    // The reason why the tool cannot compensate the effect, as a code, or undefined. A compensation
-    // never receives an answer other than the original.
+    // Without a call since, the effect is unchanged. Otherwise it is in doubt, like an effect that
+    // another call may have included.
     const isWhereItWas = (phase === 'due' || phase === 'executed') && !this.mayHaveBeenCalled(n);
     await this.leave(n, { is: isWhereItWas ? 'unresolved' : 'in_doubt', n, why: 'erased' });
     return true;
   }
 
   /**
-   * Copied first, because an answer that is not JSON is rejected and the tool may keep changing its
-   * object.
+   * The reason why the tool cannot compensate the effect, as a code, or undefined. A compensation
+   * never receives an answer other than the original.
    */
   whyItStays(n: number): 'no_compensate' | 'answer_too_long' | undefined {
     if (this.specOf(n).compensate === undefined) return 'no_compensate';
@@ -266,8 +268,8 @@ export class Calls {
 
   answered(n: number, result: Json): void {
     const is = this.log.state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    // The effect was executed, and no query is needed. Its compensation has the answer while this
-    // process lives.
+    // Copied first, because an answer that is not JSON is rejected and the tool may keep changing
+    // its object.
     const answer = keepable(result);
     if (answer === undefined) {
       this.#answeredTooMuch(n, is, result);
@@ -280,8 +282,8 @@ export class Calls {
   }
 
   /**
-   * Also applies if the residue is too long to store: the effect is compensated and need not be
-   * compensated again.
+   * The effect was executed, and no query is needed. Its compensation has the answer while this
+   * process lives.
    */
   #answeredTooMuch(n: number, is: 'executed' | 'applied', result: Json): void {
     const change: Partial<Called> = { isTooLong: true, lost: 0, isOpen: false };
@@ -291,7 +293,10 @@ export class Calls {
     this.log.later({ is, n, too_long: true });
   }
 
-  /** Stores a value so that the log can name it. @throws CanonError for a value that is not JSON */
+  /**
+   * Also applies if the residue is too long to store: the effect is compensated and need not be
+   * compensated again.
+   */
   undone(n: number, residue: Json | undefined): void {
     const left = residue === undefined ? undefined : keptOf(this.effects[n]!.tool, residue);
     const ref = left === undefined ? undefined : this.kept(n, left);
@@ -299,7 +304,7 @@ export class Calls {
     this.log.later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
   }
 
-  /** Waits before the next attempt, after `times` failed attempts and the last error. */
+  /** Stores a value so that the log can name it. @throws CanonError for a value that is not JSON */
   kept(n: number, value: Json): BlobRef {
     const kept = new Kept(saltsAt(this.ports.random, this.effects[n]!.key));
     const ref = kept.value(value, true) as BlobRef;
@@ -307,10 +312,7 @@ export class Calls {
     return ref;
   }
 
-  /**
-   * Continues without an answer after the limit, so a tool that hangs does not block other
-   * transactions. A synchronous result is used directly.
-   */
+  /** Waits before the next attempt, after `times` failed attempts and the last error. */
   wait(times: number, failure?: unknown): Promise<void> {
     const told = afterMsOf(failure);
     const wished = wishedPauseMs(times, failure);
@@ -320,7 +322,10 @@ export class Calls {
     return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest, this.leaving);
   }
 
-  /** The residue, and the tool's mitigation of it, if the tool defines one. */
+  /**
+   * Continues without an answer after the limit, so a tool that hangs does not block other
+   * transactions. A synchronous result is used directly.
+   */
   patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): T | Promise<T> {
     const ms = this.#takePatience().of(wishedMs);
     const limit = new TimeLimit(ms, this.ports.coordination.lost);
@@ -361,7 +366,7 @@ export class Calls {
     return this.#patience;
   }
 
-  /** A blind sink would execute the compensated call again. */
+  /** The residue, and the tool's mitigation of it, if the tool defines one. */
   async #mitigated(effect: Called, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
     if (mitigate === undefined) return residue;
     try {
@@ -372,7 +377,7 @@ export class Calls {
       return keepable({ mitigated, residue }) ?? { mitigated, residue: notKept(effect.tool) };
     } catch (cause) {
       const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;
-      // The body gets the error immediately, and decides itself whether to retry.
+      // A blind sink would execute the compensated call again.
       const said = whyOf(cause);
       if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });
       throw said === undefined ? new Error(why, { cause }) : new NoAnswer(why, { cause, why: said });
@@ -384,7 +389,7 @@ export class Calls {
     if (!(error instanceof DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
     this.log.later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
-    // The call did nothing, or the effect to compensate still exists.
+    // The body gets the error immediately, and decides itself whether to retry.
     const { failures } = this.log.state.effects[n]!;
     if (!wasOpen && !error.isFinal && failures < this.ports.tries) await this.wait(failures, error);
   }
@@ -395,9 +400,9 @@ export class Calls {
     if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.tries) await this.wait(lost, error);
   }
 
-  /** A failed attempt counts, even if the sink itself reports the failure. */
+  /** The call did nothing, or the effect to compensate still exists. */
   #absent(n: number): void {
-    // A try that came to nothing counts, also where it is the sink that says so.
+    // A failed attempt counts, even if the sink itself reports the failure.
     const is = (this.effects[n]!.lost ?? 0) > 0 ? 'failed' : 'absent';
     this.change(n, { lost: 0, isOpen: false });
     this.log.later({ is, n });
