@@ -1,9 +1,12 @@
 /**
- * The kernel: domains, footprints, slices, compile, adjudicate, counselor (seed 000; DESIGN §6).
+ * The kernel: domains, footprints, slices, compile, adjudicate, counselor (Agentic Redux,
+ * docs/decisions/007-incremental-checks.md).
  *
- * Guarantees: `adjudicate` and `counsel` are synchronous and total functions of world, intent and inputs; a state
- * that breaks an invariant is never kept without a counselor's override; on every refusal the world is as before;
- * cost follows the change and not the world. Never: I/O, a clock, chance, a ledger. May import canon and authority.
+ * Guarantees: `adjudicate` and `counsel` are synchronous and total functions of state, intent and
+ * inputs. A state that violates an invariant is stored only with a counselor's override. Every
+ * refusal leaves the state unchanged. The cost follows the change and not the size of the state.
+ *
+ * Never: I/O, a clock, randomness, a ledger. May import canon and authority.
  */
 
 export { BUILT_IN_ROLE } from './domain/built-in-role.ts';

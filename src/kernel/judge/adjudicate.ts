@@ -15,54 +15,61 @@ import type { Finding } from './finding.ts';
 import { detailOf, readBy } from './full-check.ts';
 import type { World } from './world.ts';
 
-/** A state change that passed everything. `keep` makes it the world's state, `undo` and `holdBack` take it back; call one, once. */
+/**
+ * A state change that passed every check. `keep` makes it the current state, `undo` and `holdBack`
+ * revert it. Call exactly one of them, once.
+ */
 export interface Approved {
   readonly verdict: 'approved';
   readonly compiled: Compiled;
   readonly changes: readonly Change[];
-  /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
+  /** The changes as the ledger records them. Call before `keep` or `undo`. */
   patches(): PatchOperation[];
-  /** All that the rules read to judge it; to be asked before `keep` or `undo`. */
+  /** All paths that the rules read to check it. Call before `keep` or `undo`. */
   judgedBy(): readonly Pattern[];
   keep(): void;
   undo(): void;
-  /** Puts it up for a person, for a reason that only who commits it knows. */
+  /** Submits the change for approval, for a reason that only the committing caller knows. */
   holdBack(held: HeldBack): Escalated | Rejected;
 }
 
-/** `conflict`: what the proposal rests on was changed, says who asked for the judgement. */
+/** `conflict`: the caller reports that the proposal's read set was changed. */
 export interface Rejected extends Omit<Refusal, 'reason'> {
   readonly verdict: 'rejected';
   readonly reason: Refusal['reason'] | 'conflict';
 }
 
-/** What waits for a person. The world is as before. */
+/** A change that needs a human decision. The state is unchanged. */
 export interface Escalated {
   readonly verdict: 'escalated';
   readonly compiled: Compiled;
   readonly patches: readonly PatchOperation[];
-  /** What the approval mark adds, with `$counselor` for who approves and the proposal's time for when. */
+  /**
+   * The patches of the approval mark, with `$counselor` for the approver and the proposal's time
+   * for the time of approval.
+   */
   readonly approval: readonly PatchOperation[];
   readonly reason: 'invariant_escalated' | HeldBack['reason'];
   readonly detail: string;
   readonly invariantId?: string;
-  /** Who may resolve it: a kind of counselor, several joined by `+`, or `any`. */
+  /** The counselor kind that may resolve it: one kind, several joined by `+`, or `any`. */
   readonly channel: string;
-  /** How many different people must approve it. */
+  /** Number of different approvers that it needs. */
   readonly approvals: number;
   readonly freezes: 'world' | readonly string[];
 }
 
 export type Ruling = Approved | Rejected | Escalated;
 
-/** Stands for the counselor's name while nobody has approved yet. */
+/** Stands for the counselor's name before the approval. */
 export const COUNSELOR_PLACEHOLDER = '$counselor';
 
 /**
- * The walk of a proposal: compile, candidate, the invariants in order; the first that does not pass decides
- * (seed 000, Definition A.35). Synchronous and total; without `keep` the world stays as it was. `parsed`: the arguments
- * are those of an entry, which were parsed when it was made. `conflict`: asked once, when it is known that the proposal may be made at
- * all, so that who may not make it hears nothing else; what it answers is why the proposal is refused.
+ * The steps of a proposal: compile, candidate, the invariants in order. The first that does not
+ * pass decides (Agentic Redux, Definition A.35). Synchronous and total. Without `keep` the state
+ * stays unchanged. `parsed`: the arguments come from an entry and were parsed before. `conflict`:
+ * called once, after the proposal is known to be authorised, so that an unauthorised requester
+ * learns nothing else. It returns the reason of a refusal.
  */
 export function adjudicate(
   world: World,
@@ -79,7 +86,7 @@ export function adjudicate(
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
   const conflict = options.conflict?.();
   if (conflict !== undefined) return { verdict: 'rejected', reason: 'conflict', detail: conflict, ...policy };
-  // As in arguments: `apply` may put what was observed where something sensitive stands.
+  // As for arguments: `apply` may write an observed value into a sensitive place.
   if (world.domain.sensitive !== undefined && options.parsed !== true && hasErased(inputs.observations)) {
     const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
     return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
@@ -161,7 +168,10 @@ function escalation(
   }
 }
 
-/** What can't be undone is what a person has to know first, also where a rule asks for them. */
+/**
+ * An irreversible effect is the first fact that the approver must know, even if a rule asks for the
+ * approval.
+ */
 function reasonOf({ heldBack }: Compiled, finding: Finding | undefined): Escalated['reason'] {
   if (heldBack === undefined || (finding !== undefined && heldBack.reason !== 'irreversible'))
     return 'invariant_escalated';
@@ -169,8 +179,9 @@ function reasonOf({ heldBack }: Compiled, finding: Finding | undefined): Escalat
 }
 
 /**
- * What changes with it, and all that it is judged by, the approval's mark included (decisions §2.5). Nothing is frozen for a
- * decision that nobody can take: without counselors the queue only grows (Definition A.35).
+ * The changed places and all places that the checks read, the approval mark included
+ * (docs/decisions/009-freeze.md). Nothing is frozen if no counselor can decide: without counselors
+ * the queue only grows (Agentic Redux, Definition A.35).
  */
 function freezesOf(
   { domain, standing }: World,
@@ -182,7 +193,7 @@ function freezesOf(
   if (Object.keys(domain.counselors).length === 0) return [];
   if (domain.freeze === 'world') return 'world';
   const frozen = [...binding.reads, ...binding.writes, ...standing.readBy(draft.state, changes)];
-  // A change may begin what leads to a place of the footprint.
+  // A change may create an object that leads to a place of the footprint.
   const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
   frozen.push(...changed.filter((place) => !contains(frozen, place)));
   return [...new Set(frozen.map(patternText))];
@@ -193,8 +204,8 @@ function copied(patches: readonly PatchOperation[]): PatchOperation[] {
 }
 
 /**
- * All that an approval may touch, as far as footprints say. A rule that did not pass before has its say also where the
- * proposal's writes do not meet it.
+ * All places that an approval may touch, by its footprints. A rule that did not pass before counts
+ * even if the proposal's writes do not overlap it.
  */
 export function closureOf(
   { binding }: Compiled,
@@ -207,7 +218,10 @@ export function closureOf(
   return { patterns, scope: compileScope(patterns) };
 }
 
-/** Lets the action and the rule that escalated write the approval into the state (decisions §2.1). */
+/**
+ * Lets the action and the escalating rule write the approval into the state
+ * (docs/decisions/006-approvals.md).
+ */
 export function markApproval(
   draft: Draft,
   compiled: Compiled,

@@ -7,14 +7,14 @@ import type { Sight } from '../state/member-view.ts';
 import { byKeys, keysOf, membersUnder, nameOf, placeOf } from '../state/members.ts';
 import { Few } from '../state/small-map.ts';
 
-/** What one member brings to its group. */
+/** The contribution of one member to its group. */
 interface Share {
   readonly by: unknown;
   readonly group: string;
   readonly amount: number;
 }
 
-/** A member that can't be counted, and why. */
+/** A member that cannot be counted, and the reason. */
 class Unfit {
   readonly keys: Keys;
   readonly why: string;
@@ -25,21 +25,23 @@ class Unfit {
   }
 }
 
-/** What a member brings, if it takes part. */
+/** The contribution of a member, if it is counted. */
 export type Brought = Share | Unfit | undefined;
 
-/** The figures of one group, never changed. A sum is a number as long as it is a safe one, and so exact. */
+/**
+ * The figures of one group, immutable. A sum is a number while it is a safe integer, and so exact.
+ */
 interface Group {
   readonly count: number;
   readonly sum: number | bigint;
 }
 
-/** What is read of a tally: of the one that stands, or of one as a candidate would make it. */
+/** The read interface of a tally: of the current one, or of a candidate's. */
 export abstract class Tallied implements Counts {
   abstract readonly plan: TallyPlan;
   abstract group(name: string): Group | undefined;
   abstract unfit(): ReadonlyMap<string, Unfit>;
-  /** The members of a group, by name, where that is kept. */
+  /** The members of a group, by name, if names are stored. */
   abstract namesOf(group: string): Iterable<string>;
 
   count(group: string = ''): number {
@@ -54,7 +56,11 @@ export abstract class Tallied implements Counts {
     return this.sumOfCounted(group);
   }
 
-  /** Of those members that can be counted. @throws Error beyond 2^53 − 1 */
+  /**
+   * The sum of the members that can be counted.
+   *
+   * @throws Error beyond 2^53 − 1
+   */
   sumOfCounted(group: string): number {
     const { sum } = this.group(group) ?? NOBODY;
     if (typeof sum === 'bigint') throw new Error(`the sum ${sum} is beyond 2^53 - 1`);
@@ -68,7 +74,9 @@ export abstract class Tallied implements Counts {
     return members.sort(byKeys).map((keys) => placeOf(path, keys));
   }
 
-  /** Why the figures are not those of all members: the first one, in order, that can't be counted. */
+  /**
+   * The reason why the figures omit members: the first member, in order, that cannot be counted.
+   */
   fault(): string | undefined {
     const unfit = this.unfit();
     if (unfit.size === 0) return undefined;
@@ -82,15 +90,18 @@ export abstract class Tallied implements Counts {
   }
 }
 
-/** What a member brings to each tally of its collection, two places each: by what it is told apart, and how much. */
+/**
+ * A member's contribution to each tally of its collection, two slots each: the value that selects
+ * the group, and the amount.
+ */
 export type Row = readonly unknown[];
 
-/** Rows by the members' keys, one level a star. */
+/** Rows by the members' keys, one level per star. */
 type Branch = Map<string, Branch | unknown[]>;
 
 /**
- * What the members of one collection bring. Its tallies share it, and a member's row is flat, because to look for what was
- * last seen long ago is what takes time in a large collection.
+ * The contributions of the members of one collection. Its tallies share them. A member's row is
+ * flat, because memory that was not read recently dominates the time in a large collection.
  */
 export class Rows {
   readonly #root: Branch = new Map();
@@ -120,7 +131,7 @@ export class Rows {
     if (now === undefined && row.every((one) => one === undefined)) prune(this.#root, keys, 0);
   }
 
-  /** The members whose paths lie under this one, at the cost of those. */
+  /** The members with paths under this one. The cost follows their number. */
   under({ segments }: Pattern, path: readonly string[]): Keys[] {
     const named = segments.flatMap((segment, i) => (segment === ANY ? [path[i]] : []));
     const found: Keys[] = [];
@@ -152,7 +163,7 @@ function prune(here: Branch, keys: Keys, depth: number): void {
   here.delete(key);
 }
 
-/** `named`: what the stars stand for, as far as a path says it. */
+/** `named`: the keys of the stars, as far as a path has them. */
 function collect(here: Branch, named: readonly (string | undefined)[], keys: Keys, found: Keys[]): void {
   const key = named[keys.length];
   for (const name of key === undefined ? here.keys() : [key]) {
@@ -164,15 +175,16 @@ function collect(here: Branch, named: readonly (string | undefined)[], keys: Key
 }
 
 /**
- * The figures of the members of a collection, by group. Made by one walk; from then on each change costs what it touches.
- * What a candidate would make of them is staged, and taken over when the candidate is kept.
+ * The figures of the members of a collection, by group. Built by one walk. Each later change costs
+ * only the touched members. A candidate's figures are staged, and become current when the candidate
+ * is kept.
  */
 export class Tally extends Tallied {
   readonly plan: TallyPlan;
   readonly rows: Rows;
   readonly slot: number;
   readonly #groups: Map<string, Group> = new Map();
-  /** Most groups that are named have one member. */
+  /** Most named groups have one member. */
   readonly #names: Map<string, string | Set<string>> = new Map();
   readonly #unfit: Map<string, Unfit> = new Map();
 
@@ -190,7 +202,7 @@ export class Tally extends Tallied {
     }
   }
 
-  /** What a member brings as it is now, or that it is what stands in its row. */
+  /** A member's current contribution, or the mark that it equals its row. */
   recount(row: Row | undefined, member: unknown, keys: Keys): Brought | typeof UNCHANGED {
     const { by: byOf, amount: amountOf } = this.plan;
     const before = row?.[this.slot * 2];
@@ -211,7 +223,7 @@ export class Tally extends Tallied {
     }
   }
 
-  /** What stands in a row. */
+  /** The contribution in a row. */
   read(row: Row | undefined): Brought {
     const by = row?.[this.slot * 2];
     if (by === undefined || by instanceof Unfit) return by;
@@ -235,7 +247,7 @@ export class Tally extends Tallied {
     return typeof names === 'string' ? [names] : names;
   }
 
-  /** What a member brings from now on. */
+  /** Stores a member's new contribution. */
   write(keys: Keys, before: Brought, now: Brought): void {
     this.rows.write(keys, this.slot, now);
     if (before instanceof Unfit) this.#unfit.delete(nameOf(keys));
@@ -267,14 +279,14 @@ export class Tally extends Tallied {
   }
 }
 
-/** A member that was counted anew. */
+/** A recounted member. */
 interface Counted {
   readonly keys: Keys;
   readonly before: Brought;
   readonly now: Brought;
 }
 
-/** A tally with some members counted anew, which differ from what they were. */
+/** A tally with some recounted members whose contribution changed. */
 export class StagedTally extends Tallied {
   readonly plan: TallyPlan;
   readonly #base: Tally;
@@ -306,12 +318,15 @@ export class StagedTally extends Tallied {
     return names;
   }
 
-  /** Whether a member was counted anew before. */
+  /** Whether a member was recounted before. */
   has(name: string): boolean {
     return this.#counted.has(name);
   }
 
-  /** `touched` is given the groups whose figures change, and undefined when others can be counted now. */
+  /**
+   * `touched` receives the groups whose figures change, and undefined if other members become
+   * countable.
+   */
   change(name: string, counted: Counted, touched: (group: string | undefined) => void): void {
     const { before, now } = counted;
     this.#counted.set(name, counted);
@@ -331,7 +346,7 @@ export class StagedTally extends Tallied {
     }
   }
 
-  /** Makes it what stands. */
+  /** Makes the staged figures current. */
   keep(): void {
     for (const name of this.#counted.keys) {
       const { keys, before, now } = this.#counted.get(name) as Counted;
@@ -341,7 +356,7 @@ export class StagedTally extends Tallied {
   }
 }
 
-/** That a member brings what it brought. */
+/** Marks an unchanged contribution. */
 export const UNCHANGED: unique symbol = Symbol('unchanged');
 
 const NOBODY: Group = { count: 0, sum: 0 };
@@ -350,12 +365,12 @@ function more(group: Group = NOBODY, { amount }: Share): Group {
   return { count: group.count + 1, sum: plus(group.sum, amount) };
 }
 
-/** Undefined when nobody is left. */
+/** Undefined if the group is empty. */
 function less(group: Group = NOBODY, { amount }: Share): Group | undefined {
   return group.count <= 1 ? undefined : { count: group.count - 1, sum: plus(group.sum, -amount) };
 }
 
-/** Exact: two safe numbers whose sum is one too are added without a loss. */
+/** Exact: the sum of two safe integers is added without loss if it is safe too. */
 function plus(sum: number | bigint, amount: number): number | bigint {
   if (typeof sum === 'number') {
     const total = sum + amount;

@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 
 type Vector = readonly ReturnType<typeof detectionVector>[number][];
 
-/** A proposal that waits, as its pending entry has it. */
+/** A pending proposal, as its pending entry records it. */
 export interface Waiting {
   readonly intent: Intent;
   readonly inputs: Inputs;
@@ -28,56 +28,64 @@ export interface Waiting {
   readonly approval: readonly PatchOperation[];
   readonly invariantId?: string;
   readonly channel: string;
-  /** How many different people must approve it, and who has. */
+  /** The number of different approvers that it needs, and the approvers so far. */
   readonly approvals: number;
   readonly approvedBy: readonly {
     readonly principal: string;
     readonly override?: boolean;
-    /** What did not pass when they approved it with override; absent where that was not recorded. */
+    /**
+     * The violations at the time of an approval with override. Absent if they were not recorded.
+     */
     readonly overridden?: Vector;
   }[];
   readonly freezes: 'world' | readonly string[];
-  /** Who asked, and who granted them the writ down from its root: never the one who approves. */
+  /** The requester and the grantors of the writ down from its root. None of them may approve. */
   readonly requesters: readonly string[];
 }
 
 export interface Counsel {
   readonly principal: string;
   readonly at: string;
-  /** Commit although the result does not pass every invariant; the vector shows it. All who approve must say so. */
+  /**
+   * Commit although the result does not pass every invariant. The vector shows the violations.
+   * Every approver must set it.
+   */
   readonly override?: boolean;
   /**
-   * A state of the counselor's own in place of the proposal's, as RFC 6902 operations on the current state. Only where one
-   * approval is enough: nobody else would have seen it.
+   * The counselor's own state instead of the proposal's, as RFC 6902 operations on the current
+   * state. Allowed only if one approval is enough: other approvers would not have seen it.
    */
   readonly replacement?: readonly PatchOperation[];
 }
 
 export interface CounselorCommit {
-  /** The kind of counselor that the principal is. */
+  /** The counselor kind of the principal. */
   readonly as: string;
   readonly compiled: Compiled;
   readonly changes: readonly Change[];
   readonly vector: Vector;
-  /** What of the vector does not pass. */
+  /** The part of the vector that does not pass. */
   readonly broken: Vector;
   readonly overridden: boolean;
-  /** Everybody whose approval it takes has approved. If not it is to be undone: it only shows that it would be committed. */
+  /**
+   * Whether all required approvers have approved. If not, the change must be undone: it only shows
+   * that it would be committed.
+   */
   readonly complete: boolean;
-  /** What the ledger says of the changes; to be asked before `keep` or `undo`. */
+  /** The changes as the ledger records them. Call before `keep` or `undo`. */
   patches(): PatchOperation[];
   keep(): void;
   undo(): void;
 }
 
 /**
- * Commits what waits: the proposal with its approval mark, or the counselor's own state. What would run now must be
- * what was put up for approval; the result must pass every invariant, or be overridden; the vector records both.
- * Where it takes more than one, each who approves is asked for the same, and must be somebody else.
- * On an error the world is as before.
+ * Commits a pending proposal: with its approval mark, or as the counselor's own state. The rerun
+ * must produce the change that was submitted for approval. The result must pass every invariant or
+ * be overridden, and the vector records both. If several approvals are needed, each approver must
+ * be different and approve the same change. On an error the state is unchanged.
  *
- * @throws KernelError `unauthorised_counselor`, `approved_before`, `changed_since`, `override_needed`,
- * `invalid_replacement`
+ * @throws KernelError `unauthorised_counselor`, `approved_before`, `changed_since`,
+ * `override_needed`, `invalid_replacement`
  */
 export function counsel(world: World, waiting: Waiting, counselor: Counsel, authority: Authority): CounselorCommit {
   const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
@@ -125,7 +133,7 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
   }
 }
 
-/** Both ways of making the approved state answer with what they may have changed. */
+/** Both ways of producing the approved state return the patterns that they may have changed. */
 function approveExactly(
   world: World,
   waiting: Waiting,
@@ -147,7 +155,7 @@ function approveExactly(
   return closureOf(compiled, finding).patterns;
 }
 
-/** Runs the proposal again; it must do and mean what it did when it was put up for approval. */
+/** Runs the proposal again. Its changes and statements must equal those submitted for approval. */
 function rerun(world: World, waiting: Waiting, compiled: Compiled, draft: Draft): Finding | undefined {
   try {
     runApply(draft, compiled, waiting.inputs);
@@ -175,14 +183,14 @@ function changedSince(what: string): KernelError {
   );
 }
 
-/** Before anything is run: a state of the counselor's own is judged by no rule that says how many it takes. */
+/** Before any run: no rule that sets a number of approvals checks a counselor's own state. */
 function checkApprovals({ domain }: World, { invariantId, approvals }: Waiting, compiled: Compiled): void {
   const rule = domain.rules.find(({ id }) => id === invariantId);
   const needed = approvalsFor(compiled, rule && { rule });
   if (needed !== approvals) throw changedSince(`it takes the approval of ${needed}, and not of ${approvals}`);
 }
 
-/** Everybody who lets it through although it breaks a rule has to know that it does, and what the rule says. */
+/** Every approver who overrides a rule must know the violation and its detail. */
 function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: Vector): void {
   const unaware = approvedBy.find((one) => one.override !== true);
   if (override === true && unaware === undefined) {
@@ -197,7 +205,7 @@ function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: V
   throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
 }
 
-/** Outside of what is frozen, something else may have come to be broken between two approvals. */
+/** Outside the frozen part, another rule may have failed between two approvals. */
 function checkSeen(approvedBy: Waiting['approvedBy'], broken: Vector): void {
   for (const { principal, overridden } of approvedBy) {
     if (overridden === undefined) continue;
@@ -214,7 +222,7 @@ function saidIn(vector: Vector): string {
   return vector.map(({ invariant_id, detail }) => `${invariant_id} says ${detail}`).join(', ');
 }
 
-/** What an erasure does is not for anybody to put something else in the place of, nor to make it look done. */
+/** A counselor must not replace the changes of an erasure, nor make it look complete. */
 function checkReplacement({ approvals }: Waiting, { name }: Compiled, replacement: readonly PatchOperation[]): void {
   if (approvals > 1)
     throw invalidReplacement(`What takes the approval of ${approvals} can be approved or rejected, not replaced.`);
@@ -233,7 +241,9 @@ function invalidReplacement(message: string, cause?: unknown): KernelError {
   return new KernelError('invalid_replacement', message, { cause });
 }
 
-/** Writes the counselor's own operations, in the part of the state that is frozen for the decision. */
+/**
+ * Writes the counselor's own operations, in the part of the state that is frozen for the decision.
+ */
 function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOperation[]): readonly Pattern[] {
   const open = freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
   draft.within(compileScope(open), (state) => {

@@ -10,7 +10,7 @@ import type { MemorySpec, Said, Saying } from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
 
 const OBJECT_MAX = 16_384;
-/** Sayings of one proposal: all of them stand in one entry. */
+/** Maximum number of statements in one proposal. All of them are in one entry. */
 export const SAYINGS_MAX = 1_000;
 
 const text = (max: number) =>
@@ -19,13 +19,16 @@ const text = (max: number) =>
     .min(1)
     .max(max)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no U+0000, and no half of a surrogate pair');
-// What is too long was refused for that, and may take for ever to compose.
+// A longer text was already refused, and composing it could take very long.
 const name = text(NAME_MAX).refine(
   (value) => value.length > NAME_MAX || value === value.normalize('NFC'),
   "Unicode's composed form (NFC)",
 );
 
-/** What may be said, for whoever makes sayings of what comes from outside: subjects and predicates, objects, sources. */
+/**
+ * The schemas of a statement's texts, for callers that build statements from outside data: subjects
+ * and predicates, objects, sources.
+ */
 export const SAYING_TEXTS: {
   readonly name: z.ZodType<string>;
   readonly object: z.ZodType<string>;
@@ -60,7 +63,7 @@ const NOTHING: Binding = Object.freeze({
   closureScope: compileScope([]),
 });
 
-/** Changes no state; what it says is in its arguments. */
+/** Changes no state. Its statements are in its arguments. */
 export const believeAction: ActionSpec = Object.freeze({
   process: BELIEVE_ACTION,
   args: z.strictObject({ sayings: SAYINGS.min(1) }),
@@ -71,8 +74,8 @@ export const believeAction: ActionSpec = Object.freeze({
 export const BELIEVING: Binding = NOTHING;
 
 /**
- * What an action wants to be believed, as a copy; a fault where that is no list of sayings, or of predicates that the domain does not
- * declare.
+ * The statements of an action, as a copy. Returns a fault if the value is not a list of statements,
+ * or names an undeclared predicate.
  */
 export function sayingsOf(
   memory: MemorySpec | undefined,
@@ -104,7 +107,7 @@ export function sayingsOf(
   return { sayings: copyJson(parsed.data) as unknown as readonly Saying[] };
 }
 
-/** By the member at fault. */
+/** By the field at fault. */
 const CODES: Readonly<Record<string, string>> = {
   confidence: 'bad_confidence',
   strategy: 'unknown_strategy',
@@ -114,8 +117,8 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the pure floor calls what is told of a saying (`memory/errors.ts`), if it has a code for it: who reads a rejection finds
- * the name that an error of a memory has. A member that there is not, which is told first, has none.
+ * The code that `memory/errors.ts` has for the fault of a statement, if there is one. So a
+ * rejection shows the name of a memory's error. A missing field is reported first and has no code.
  */
 export function misfitCode({ issues }: Misfits): { readonly code?: string } {
   if (issues.some(({ code }) => code === 'unrecognized_keys')) return {};
@@ -124,7 +127,8 @@ export function misfitCode({ issues }: Misfits): { readonly code?: string } {
 }
 
 /**
- * The resource that a writ must cover to say something of a subject: `memory:clinic:patient~3a7:allergy`.
+ * The resource that a writ must cover for a statement on a subject:
+ * `memory:clinic:patient~3a7:allergy`.
  *
  * @throws ArgumentError `bad_argument`
  */

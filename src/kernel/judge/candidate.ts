@@ -11,19 +11,22 @@ import { Draft } from '../state/draft.ts';
 import type { Compiled, Refusal } from './compiled.ts';
 import type { World } from './world.ts';
 
-/** What `apply` depends on beside state, role and arguments. */
+/** The inputs of `apply` besides state, role and arguments. */
 export interface Inputs {
   readonly at: Instant;
   readonly observations: readonly Observed[];
 }
 
-/** A changed state that is not yet kept: every way out of the caller must keep it or undo it. */
+/** A changed state that is not yet kept. The caller must keep it or undo it in every case. */
 export interface Candidate {
   readonly draft: Draft;
   readonly changes: readonly Change[];
 }
 
-/** Runs `apply` on the world in place, checks footprint and types of what changed; on a refusal nothing stays. */
+/**
+ * Runs `apply` on the state in place, and checks footprint and types of the changes. A refusal
+ * leaves no change.
+ */
 export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): Candidate | Refusal {
   const draft = new Draft(world.state, world.owned);
   try {

@@ -6,13 +6,13 @@ import { KernelError } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
 import type { Finding } from './finding.ts';
 
-/** Between kinds of counselor of which the one who resolves must be every one. */
+/** Joins counselor kinds that the resolving counselor must all have. */
 const AND = '+';
 
 /**
- * Who resolves an escalation: the kind that the rule names, and where something else held the action back as well, the kind that
- * the action names, and the one that comes with what held it back. Where several are named, it takes one who is all of them, so
- * that no agent picks the milder judge by what it puts into its arguments.
+ * The counselor kinds that resolve an escalation: the kind of the rule, the kind of the action if
+ * approval was required for another reason, and the kind of that reason. If several are named, one
+ * counselor must have all of them. So no agent can pick a milder approver by its arguments.
  */
 export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
   const ofRule = finding?.rule.spec.channel;
@@ -25,13 +25,16 @@ function kindsOf(channel: string = ANY_COUNSELOR): string[] {
   return channel === ANY_COUNSELOR ? [] : channel.split(AND);
 }
 
-/** How many people must approve an escalation: as many as the rule or the action says, whichever are more. */
+/**
+ * Number of approvers that an escalation needs: the higher of the numbers of the rule and the
+ * action.
+ */
 export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'> | undefined): number {
   return Math.max(action.approvals ?? 1, finding?.rule.spec.approvals ?? 1);
 }
 
 /**
- * Sees that nobody approves twice: names are compared as `counselorKind` compares them.
+ * Checks that each approver approves once. Names are compared as in `counselorKind`.
  *
  * @throws KernelError `approved_before`
  */
@@ -45,8 +48,8 @@ export function checkAnother(principal: string, approvedBy: readonly { readonly 
 }
 
 /**
- * The channel under which a principal may resolve what waits there (Definition A.61). Who asked, under their own name or
- * through a child of their writ, never may.
+ * The channel under which a principal may resolve a pending proposal (Agentic Redux, Definition
+ * A.61). The requester never may, neither under the own name nor through a child of the writ.
  *
  * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
  */

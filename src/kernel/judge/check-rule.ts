@@ -16,17 +16,20 @@ import { lookup, memberPath, membersUnder } from '../state/members.ts';
 import { type Container, view } from '../state/view.ts';
 import { Rows, type Tallied, Tally } from './aggregates.ts';
 
-/** A rule's answer at one place. */
+/** A rule's result at one place. */
 export interface Judgement {
   readonly result: InvariantResult;
-  /** Of rules with `with`: the other places that it was judged with. */
+  /** For rules with `with`: the other places that the check read. */
   readonly others?: readonly string[];
 }
 
-/** Where all members are counted: judged before the groups, and passed where each could be. */
+/**
+ * The place of all members together. Checked before the groups, and passed if each member can be
+ * counted.
+ */
 const WHOLE: Keys = NO_KEYS;
 
-/** Counts what a rule has counted, by a walk. `rows`: of the collections of which something is counted already. */
+/** Counts a rule's tallies by a walk. `rows`: the collections with existing tallies. */
 export function talliesOf(rule: Rule, state: unknown, sight: Sight, rows: Map<Pattern, Rows> = new Map()): Tally[] {
   return rule.tallies.map((plan) => {
     const known = rows.get(plan.path) ?? new Rows();
@@ -36,8 +39,8 @@ export function talliesOf(rule: Rule, state: unknown, sight: Sight, rows: Map<Pa
 }
 
 /**
- * All places at which a rule is judged, in order: one for a plain rule, the members of `each`, and of a rule over groups
- * the whole and each group.
+ * All places at which a rule is checked, in order: one for a plain rule, the members of `each`, and
+ * for a rule over groups the whole and each group.
  */
 export function placesOf(rule: Rule, state: unknown, tallies: readonly Tally[]): readonly Keys[] {
   if (rule.member !== undefined) return membersUnder(rule.member, state, NO_KEYS);
@@ -46,7 +49,7 @@ export function placesOf(rule: Rule, state: unknown, tallies: readonly Tally[]):
   return [WHOLE, ...(isGrouped(rule) ? tally.groups().sort() : ['']).map((group) => [group])];
 }
 
-/** Judges a rule at one place. Fails closed: a rule that can't be judged does not pass. */
+/** Checks a rule at one place. Fails closed: a rule that cannot be checked does not pass. */
 export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, tallies: readonly Tallied[]): Judgement {
   try {
     const { spec } = rule;
@@ -55,13 +58,15 @@ export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, ta
     return judgeGroup(spec, rule, state, keys, sight, tallies[0] as Tallied);
   } catch (error) {
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
-    // What it was judged with may change so that it can be.
+    // A change of the other places may make the check possible.
     const others = othersOr([], () => pointersAt(rule, keys, sight));
     return { result: reject(`the invariant can't be judged, ${what}`), others };
   }
 }
 
-/** What a rule reads when it is judged at one place. Where it can't be judged, all that it may read. */
+/**
+ * The paths that a rule reads at one place. If the check is impossible, all paths that it may read.
+ */
 export function readAt(rule: Rule, keys: Keys, sight: Sight): readonly Pattern[] {
   if (rule.spec.kind === 'plain') return rule.patterns;
   const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
@@ -77,7 +82,7 @@ function pointersAt({ spec, member }: Rule, keys: Keys, sight: Sight): Readonly<
   return found === undefined ? {} : spec.with(found, keys);
 }
 
-/** That `with` throws, or answers what is no pointer, is for the judgement to say. */
+/** The check reports a `with` that throws or returns an invalid pointer. */
 function othersOr<T>(otherwise: T, pointers: () => Readonly<Record<string, string>>): readonly string[] | T {
   try {
     const others = Object.values(pointers());
@@ -110,7 +115,7 @@ function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, key
 }
 
 const PASSED: Judgement = { result: pass };
-/** What reads nothing any more is no longer found by what it read. */
+/** A place that no longer reads anything is removed from the reverse index. */
 const GONE: Judgement = { result: pass, others: [] };
 
 function judgeGroup(
@@ -144,12 +149,15 @@ function notUnique(places: readonly string[]): InvariantResult {
   return reject(`${first} and ${second}${rest} have in common what may be there once`);
 }
 
-/** Whether the members are judged by groups, or all as one. */
+/** Whether the members are checked by group, or all together. */
 export function isGrouped({ spec }: Rule): boolean {
   return spec.kind === 'unique' || ((spec.kind === 'sum' || spec.kind === 'count') && spec.per !== undefined);
 }
 
-/** The values at the other places that a judgement asks for, by name; each must be in the rule's footprint. */
+/**
+ * The values at the other places that a check reads, by name. Each place must be in the rule's
+ * footprint.
+ */
 function judgedWith(
   pointers: Readonly<Record<string, string>>,
   rule: Rule,
@@ -175,9 +183,9 @@ function covered(rule: Rule, path: readonly string[]): boolean {
   return scope.all;
 }
 
-/** A rule that answers anything but the three results does not pass. */
+/** A rule that returns anything except the three results does not pass. */
 function wellFormed(result: InvariantResult): InvariantResult {
-  // Whatever an asynchronous rule does later must not end the process.
+  // A later rejection of an asynchronous rule must not end the process.
   if (result instanceof Promise) result.then(undefined, () => undefined);
   if (result?.result === 'pass') return pass;
   if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')

@@ -12,7 +12,8 @@ import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from '.
 import { ERASE_ACTION, eraseAction } from './erase.ts';
 
 /**
- * The first five of the six typed rejections, in their order; the sixth comes from `apply` (`candidate.ts`).
+ * The first five of the six typed rejections, in order. The sixth comes from `apply`
+ * (`candidate.ts`).
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -23,7 +24,7 @@ export function compile(
   options: { readonly parsed?: boolean } = {},
 ): Compiled | Refusal {
   requireForm(INTENT, intent, 'intent');
-  // Arguments that were not parsed are those of an agent, who has no say in what is built in.
+  // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
     return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
   }
@@ -42,7 +43,7 @@ export function compile(
   }
   const roleFault = faultOfRole(domain, intent.role);
   if (roleFault !== undefined) return { reason: 'type_mismatch', detail: roleFault };
-  // Recorded arguments were parsed when they were recorded; a second parse might change them.
+  // Recorded arguments were parsed when they were recorded. A second parse might change them.
   const parsed = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(action, intent.args);
   if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
   const { args } = parsed;
@@ -65,7 +66,7 @@ export function compile(
 
 const INTENT = form.members({ action: form.text, role: form.members({ name: form.text, params: form.object }) });
 
-/** The rejections that come from what the writ, the policy and the budget say. */
+/** The rejections that come from the writ, the policy and the budget. */
 export function authorised(
   intent: Intent,
   action: ActionSpec,
@@ -91,7 +92,7 @@ export function authorised(
   const admitted = authority.admits({ action: intent.action, scopes });
   if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
   const remembered = sayings.map(memoryScope);
-  // By itself, because what names a subject must not stand in a detail, which is never erased.
+  // Checked separately, because a subject's name must not be in a detail, which is never erased.
   if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
     return { reason: 'invalid_authority', detail: 'the writ does not cover all that it says in memory' };
   scopes = [...scopes, ...remembered];
@@ -122,7 +123,7 @@ export function heldBack(
   authority: Authority,
 ): Pick<Compiled, 'heldBack'> {
   const held = authority.holdsBack?.();
-  // Whatever policy and writ say of the action.
+  // Independent of the policy and the writ.
   if (held?.reason === 'irreversible') return { heldBack: held };
   if (decided?.ruling.decision === 'needs_approval') {
     return { heldBack: { reason: 'policy_needs_approval', detail: decided.detail } };
@@ -134,7 +135,7 @@ export function heldBack(
   return held === undefined ? {} : { heldBack: held };
 }
 
-/** What has none of these is in every normal form. */
+/** Text without these characters is in every normal form. */
 const BEYOND_ASCII = /[^ -~]/;
 
 function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
@@ -147,7 +148,7 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
     const value = Object.hasOwn(role.params, param) ? role.params[param] : undefined;
     if (typeof value !== 'string' || value === '')
       return `the role ${role.name} needs the parameter ${param}, a non-empty text`;
-    // Writs compare names in this form: two spellings of one name would be two places in the state.
+    // Writs compare names in this form. Two spellings of one name would be two places in the state.
     if (BEYOND_ASCII.test(value) && value !== value.normalize('NFC'))
       return `the parameter ${param} of the role ${role.name} must be in Unicode's composed form (NFC)`;
   }
@@ -155,31 +156,35 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
   return extra === undefined ? undefined : `the role ${role.name} has no parameter ${extra}`;
 }
 
-/** The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of declaration. */
+/**
+ * The resource that a writ must cover for a role: `role:spender:alice`, parameters in the order of
+ * declaration.
+ */
 export function roleScope(domain: Domain, role: Intent['role']): string {
   const segments = ['role', role.name];
   for (const param of domain.roles[role.name]?.params ?? []) segments.push(segment(role.params[param] as string));
   return segments.join(':');
 }
 
-/** Of who says what is believed and nothing else; `code` is what the fault is called elsewhere. */
+/** The arguments of `assize.believe`. `code` is the name of the fault in the errors of a memory. */
 function saidArgs(given: Json): { args: Json } | { fault: string; code?: string } {
   const said = parsedArgs(believeAction, given);
   if (!('fault' in said) || said.misfits === undefined) return said;
   return { fault: said.fault, ...misfitCode(said.misfits) };
 }
 
-/** What a model that is refused, or a person who reads it, can look up stands first. */
+/** The code comes first, so that a refused model or a human reader can look it up. */
 function coded(code: string | undefined, fault: string): string {
   return code === undefined ? fault : `${code}: ${fault}`;
 }
 
-/** After parsing; frozen, because it is what is recorded. */
+/** After parsing. Frozen, because this value is recorded. */
 function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: Misfits } {
   try {
     const parsed = action.args.safeParse(given);
     if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
-    // A copy also where the schema only checks: zod passes over a member named __proto__, and what it saw is what counts.
+    // Copied even if the schema only checks: zod ignores a member named __proto__, and the checked
+    // value must be the recorded one.
     return { args: frozen(copyJson(parsed.data)) };
   } catch (error) {
     return { fault: `can't be parsed: ${messageOf(error)}` };
@@ -196,7 +201,7 @@ function costOf(cost: unknown): Cost {
     throw new Error('its cost is not an object of amounts');
   }
   const amounts: Record<string, number> = {};
-  // Twice, and not by `Reflect.ownKeys`: that takes twice as long as both.
+  // Two calls instead of `Reflect.ownKeys`, which takes twice the time of both.
   for (const unit of Object.getOwnPropertyNames(cost)) {
     const amount = (cost as Readonly<Record<string, unknown>>)[unit];
     if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);

@@ -3,7 +3,7 @@ import type { ActionSpec, Binding } from '../domain/domain.ts';
 import type { Saying } from '../domain/memory-spec.ts';
 import type { RoleParams } from '../domain/role.ts';
 
-/** What an agent asks for, untyped. */
+/** The intent of an agent, untyped. */
 export interface Intent {
   readonly action: string;
   readonly role: { readonly name: string; readonly params: RoleParams };
@@ -13,7 +13,10 @@ export interface Intent {
 /** Whole amounts by unit. */
 export type Cost = { readonly [unit: string]: number };
 
-/** Why an intent did not compile, or was refused; the ledger's words (DESIGN §5). */
+/**
+ * The reason why an intent did not compile or was refused, in the words of the ledger
+ * (docs/decisions/003-what-writes-an-entry.md).
+ */
 export interface Refusal {
   readonly reason:
     | 'unknown_tool'
@@ -35,7 +38,10 @@ export interface PolicyRuling {
   readonly rule?: string;
 }
 
-/** What the kernel asks of writs, budget and policy; answered at once, from what is already known. */
+/**
+ * The kernel's questions to writs, budget and policy. The answers are synchronous and use only
+ * known facts.
+ */
 export interface Authority {
   admits(claim: {
     action: string;
@@ -48,18 +54,24 @@ export interface Authority {
     args: Json;
   }): { ruling: PolicyRuling; detail: string } | undefined;
   affords(cost: Cost): { ok: true } | { ok: false; detail: string };
-  /** What comes with the action, and a person has to be asked about, whatever the action itself needs. */
+  /**
+   * A reason that comes with the action and requires approval, independent of the action's own
+   * needs.
+   */
   holdsBack?(): HeldBack | undefined;
 }
 
 /**
- * Held back for a person by the policy or the writ, because it does what can be neither undone nor held, or because what it says
- * contradicts what is believed.
+ * Approval is required by the policy or the writ, for an effect that can be neither compensated nor
+ * buffered, or for a statement that contradicts the facts.
  */
 export interface HeldBack {
   readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible' | 'contradiction';
   readonly detail: string;
-  /** The kind of counselor that it wants to be asked, besides those that the action and the rules name. */
+  /**
+   * The kind of counselor that must resolve it, besides the kinds that the action and the rules
+   * name.
+   */
   readonly channel?: string;
 }
 
@@ -68,13 +80,13 @@ export interface Compiled {
   readonly name: string;
   readonly action: ActionSpec;
   readonly role: Intent['role'];
-  /** After parsing: what is recorded and what `apply` gets. */
+  /** After parsing: the recorded value that `apply` receives. */
   readonly args: Json;
   readonly binding: Binding;
   readonly cost: Cost;
-  /** What is to be believed with it, or not any more. */
+  /** The statements that are recorded with it. */
   readonly sayings: readonly Saying[];
   readonly policy?: PolicyRuling;
-  /** Whatever the invariants say (unless one rejects). */
+  /** Applies whatever the invariants return, unless one rejects. */
   readonly heldBack?: HeldBack;
 }

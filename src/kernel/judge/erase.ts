@@ -4,7 +4,10 @@ import type { Json } from '#base';
 import { parsePointer, toPointer } from '#canon';
 import type { ActionSpec } from '../domain/domain.ts';
 
-/** The built-in action that erases sensitive values. Its arguments are made by the runtime, never by who asks for it. */
+/**
+ * The built-in action that erases sensitive values. The runtime creates its arguments, never the
+ * requester.
+ */
 export const ERASE_ACTION = 'assize.erase';
 
 interface EraseArgs {
@@ -16,9 +19,10 @@ interface EraseArgs {
 }
 
 /**
- * Puts `{"$erased": hash}` where an erased value still stands. It needs a writ for `erase:/place` of each
- * place asked for, for `erase:entry:ID` of each entry, for `erase:memory:SPACE` of each space of what is believed, and for
- * `erase:effects:EPOCH` of each transaction of tools.
+ * Writes `{"$erased": hash}` in every place that still holds an erased value. It needs a writ for
+ * `erase:/place` of each requested place, for `erase:entry:ID` of each entry, for
+ * `erase:memory:SPACE` of each space of facts, and for `erase:effects:EPOCH` of each tool
+ * transaction.
  */
 export const eraseAction: ActionSpec = Object.freeze({
   process: ERASE_ACTION,
@@ -39,14 +43,17 @@ export const eraseAction: ActionSpec = Object.freeze({
   },
 });
 
-/** The resource that a writ must cover to erase what is at or below a place: `erase:/patients/david`. */
+/**
+ * The resource that a writ must cover to erase a place and the places below it:
+ * `erase:/patients/david`.
+ */
 export function eraseScope(pointer: string): string {
   return `erase:${parsePointer(pointer)
     .map((key) => `/${segment(key)}`)
     .join('')}`;
 }
 
-/** The resource that a writ must cover to erase what is believed in a space: `erase:memory:ward`. */
+/** The resource that a writ must cover to erase facts of a space: `erase:memory:ward`. */
 export function eraseMemoryScope(space: string): string {
   return `erase:memory:${segment(space)}`;
 }

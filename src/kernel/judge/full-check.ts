@@ -9,20 +9,28 @@ import type { Container } from '../state/view.ts';
 import { judge, placesOf, talliesOf } from './check-rule.ts';
 import type { Finding } from './finding.ts';
 
-/** The first rule, in order, that does not pass, judged naively on everything. The oracle of the tests. */
+/**
+ * The first rule, in order, that does not pass, checked naively on everything. The reference of the
+ * tests.
+ */
 export function firstFinding(domain: Domain, state: Container): Finding | undefined {
   for (const finding of findings(domain, state)) return finding;
   return undefined;
 }
 
-/** All rules that do not pass, in order, at each of their places; judged naively on everything, as far as they are asked for. */
+/**
+ * All rules that do not pass, in order, at each of their places. Checked naively on everything, as
+ * the caller iterates.
+ */
 export function* findings(domain: Domain, state: Container): Generator<Finding> {
   requireOwnDomain(domain);
   const sight = new Sight(state);
   for (const rule of domain.rules) yield* findingsOf(rule, state, sight);
 }
 
-/** Every rule's result on a state, in order: the detection vector (seed 000, Definition A.63). */
+/**
+ * Every rule's result on a state, in order: the detection vector (Agentic Redux, Definition A.63).
+ */
 export function detectionVector(
   domain: Domain,
   state: Container,
@@ -45,12 +53,15 @@ function* findingsOf(rule: Rule, state: Container, sight: Sight): Generator<Find
   }
 }
 
-/** The rule's own words, with the member they are about. */
+/** The rule's own detail, with the member that it is about. */
 export function detailOf({ rule, keys, result }: Finding): string {
   return sentence(rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`);
 }
 
-/** What a rule read to find what it found: of an `each` rule the one member, and all that it may be judged with. */
+/**
+ * The paths that a rule read for its finding. For an `each` rule, the one member and all places
+ * that `with` may name.
+ */
 export function readBy({ rule, keys }: Pick<Finding, 'rule' | 'keys'>): readonly Pattern[] {
   if (rule.member === undefined) return rule.patterns;
   return [{ segments: memberPath(rule.member, keys), append: false }, ...rule.patterns.slice(1)];

@@ -13,25 +13,29 @@ import { judge, placesOf, readAt, talliesOf } from './check-rule.ts';
 import type { Finding, Judged } from './finding.ts';
 import { findings } from './full-check.ts';
 
-/** What an approved change does to a reverse index; applied when the candidate is kept. */
+/** The changes of a reverse index by an approved proposal. Applied when the candidate is kept. */
 interface Restatement {
   readonly rule: Rule;
   readonly place: Keys;
   readonly others: readonly string[];
 }
 
-/** A changed path; `parent` where it is the container's own, as the changes of a candidate have it. */
+/** A changed path. `parent` is the container's own path, as in the changes of a candidate. */
 type Changed = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
 
 /**
- * What is known of the rules on the current state: which do not pass, which places read which others, and the figures that
- * rules over whole collections are about. Skipping a rule is sound only because of it: a rule that passed before and whose
- * footprint did not change passes still (decisions §2.2).
+ * The results of the rules on the current state: the failing rules, the places that read other
+ * places, and the figures of rules over whole collections. Skipping a rule is sound only because of
+ * this. A rule that passed and whose footprint did not change still passes
+ * (docs/decisions/007-incremental-checks.md).
  */
 export class Standing {
-  /** Rules, or members and groups of them, that do not pass now; they are judged on every proposal until they do. */
+  /**
+   * Rules, or their members and groups, that do not pass now. Every proposal checks them until they
+   * pass.
+   */
   readonly failing: Map<string, Finding> = new Map();
-  /** What does not pass and is held against nobody, until a change touches it. */
+  /** Failing places that block no proposal until a change touches them. */
   readonly #excused: Set<string> = new Set();
   readonly #domain: Domain;
   readonly #isStrict: boolean;
@@ -39,7 +43,7 @@ export class Standing {
   /** By the rule's index. */
   #tallies: readonly (readonly Tally[])[] = [];
 
-  /** `strict`: every proposal is judged naively on everything. */
+  /** `strict`: every proposal is checked naively on everything. */
   constructor(domain: Domain, isStrict: boolean) {
     this.#domain = domain;
     this.#isStrict = isStrict;
@@ -48,7 +52,7 @@ export class Standing {
     }
   }
 
-  /** Judges every rule on the whole state and starts anew from that. */
+  /** Checks every rule on the whole state and starts again from the result. */
   restart(state: Container): void {
     this.failing.clear();
     for (const dependents of this.#dependents.values()) dependents.clear();
@@ -66,7 +70,7 @@ export class Standing {
     }
   }
 
-  /** Takes what does not pass now, and is such a finding, for excused. */
+  /** Excuses the failing places for which the function returns true. */
   excuse(isExcused: (finding: Finding) => boolean): void {
     for (const [key, finding] of this.failing) {
       if (!isExcused(finding)) continue;
@@ -76,8 +80,8 @@ export class Standing {
   }
 
   /**
-   * The first rule, in order, that does not pass on the changed state; judges only what the changes touch, and what did
-   * not pass before. `keep` must be called if the change stays.
+   * The first rule, in order, that does not pass on the changed state. Checks only the places that
+   * the changes touch and the places that did not pass before. Call `keep` if the change stays.
    */
   judgeChanges(
     state: Container,
@@ -100,7 +104,7 @@ export class Standing {
     return {
       finding: undefined,
       keep: () => {
-        // To clear what is empty would make it anew.
+        // Clearing an empty map would rebuild it.
         if (this.failing.size > 0) this.failing.clear();
         if (this.#excused.size > 0) for (const key of work.keys()) this.#excused.delete(key);
         for (const { rule, place, others } of restatements) this.#dependents.get(rule)?.set(toPointer(place), others);
@@ -110,8 +114,8 @@ export class Standing {
   }
 
   /**
-   * All that the rules read which a changed state is judged by: of members and groups that are judged with others, those
-   * others and no more.
+   * All paths that the rules read to check a changed state. For members and groups with `with`,
+   * only the places that they name.
    */
   readBy(state: Container, changes: readonly Changed[]): Pattern[] {
     const sight = new Sight(state);
@@ -122,7 +126,8 @@ export class Standing {
   }
 
   #judgeAll(state: Container, changes: readonly Changed[]): ReturnType<Standing['judgeChanges']> {
-    // What changes touch, and so excuse no longer, is what would be judged if only that were.
+    // The touched places, which are no longer excused: those that would be checked for these
+    // changes alone.
     const touched = new Set(this.#excused.size === 0 ? [] : this.#workFor(state, changes, new Sight(state)).keys());
     const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
     const all = [...findings(this.#domain, state)];
@@ -136,8 +141,9 @@ export class Standing {
   }
 
   /**
-   * Goes on with a state that was committed, whatever the rules say of it: judges all that the changes touch and all that
-   * did not pass before, and answers with each result. For replay; proposals are judged by `judgeChanges`.
+   * Continues with a committed state, whatever the rules return. Checks all touched places and all
+   * that did not pass before, and returns each result. For replay. Proposals are checked by
+   * `judgeChanges`.
    */
   follow(state: Container, changes: readonly Changed[]): Judged[] {
     const judged: Judged[] = [];
@@ -171,7 +177,10 @@ export class Standing {
     return work;
   }
 
-  /** The changed paths, of those that nothing tells apart only one: a change beside another, deeper than any rule looks. */
+  /**
+   * The changed paths without equivalents: changes next to each other, deeper than any rule reads,
+   * count once.
+   */
   #pathsOf(changes: readonly Changed[]): (readonly string[])[] {
     let deepest = this.#domain.rulesByPath.depth;
     for (const { depth } of this.#dependents.values()) deepest = Math.max(deepest, depth);
@@ -189,7 +198,7 @@ export class Standing {
 const NO_TALLIES: readonly Tally[] = [];
 const NOTHING_TO_KEEP = (): void => {};
 
-/** What changes give to do, by the rule's index: where it is to be judged, and what becomes of what it has counted. */
+/** The work for a set of changes, by the rule's index: the places to check and the new counts. */
 class Work {
   readonly places: (Places | undefined)[];
   readonly staged: (readonly StagedTally[] | undefined)[];
@@ -216,7 +225,7 @@ class Work {
     else places.add(keys);
   }
 
-  /** What a changed path leads to. Rules of one path see the very same members. */
+  /** The rules and members on a changed path. Rules of one path share the same members. */
   along(path: readonly string[], rulesByPath: PatternIndex<Rule>): void {
     let members: readonly Keys[] = [];
     let of: Pattern | undefined;
@@ -233,26 +242,27 @@ class Work {
         const { path: pattern } = rule.tallies[slot] as TallyPlan;
         if (!meets(pattern, path)) continue;
         for (const keys of membersAt(pattern)) this.#count(rule, slot, keys);
-        // Of a collection that was replaced, or went, members may be gone that the state no longer leads to.
+        // A collection that was replaced or removed may have lost members that the state no longer
+        // leads to.
         if (path.length < pattern.segments.length)
           for (const keys of this.#tally(rule, slot).rows.under(pattern, path)) this.#count(rule, slot, keys);
       }
     });
   }
 
-  /** What is judged, as findings are named. */
+  /** The checked places, named like findings. */
   keys(): string[] {
     return this.#rules.flatMap((rule) =>
       (this.places[rule.index]?.inOrder() ?? []).map((keys) => findingKey(rule, keys)),
     );
   }
 
-  /** Takes over what was counted. */
+  /** Makes the staged counts current. */
   keepCounts(): void {
     for (let i = 0; i < this.staged.length; i++) for (const tally of this.staged[i] ?? NO_STAGED) tally.keep();
   }
 
-  /** Counts a member anew, once. Of a rule over groups, those that it changes are to be judged. */
+  /** Recounts a member, once. For a rule over groups, the changed groups are checked. */
   #count(rule: Rule, slot: number, keys: Keys): void {
     const tally = this.#tally(rule, slot);
     const name = nameOf(keys);
@@ -266,7 +276,7 @@ class Work {
     });
   }
 
-  /** One look for all tallies of a collection, whose rules stand in a row. */
+  /** One lookup for all tallies of a collection. The rules of a collection are consecutive. */
   #row(rows: Rows, keys: Keys): Row | undefined {
     if (this.#lookedIn !== rows || this.#lookedFor !== keys) {
       this.#lookedIn = rows;
@@ -283,12 +293,12 @@ class Work {
 
 const NO_STAGED: readonly StagedTally[] = [];
 
-/** Which places of a rule were judged with which others. */
+/** The places of a rule by the other places that their check read. */
 class Dependents {
   readonly #others: Map<string, readonly string[]> = new Map();
   readonly #places: PatternIndex<string> = new PatternIndex();
 
-  /** Length of the longest path there ever was. */
+  /** Length of the longest path so far. */
   get depth(): number {
     return this.#places.depth;
   }

@@ -5,7 +5,10 @@ import { refusePromise } from '../domain/host-code.ts';
 import type { RoleParams } from '../domain/role.ts';
 import { messageOf } from '../errors.ts';
 
-/** What an action says is to be proposed where its effects fail for good; or in a sentence, why it says nothing. */
+/**
+ * The intent that an action declares for permanently failed effects, or a sentence with the reason
+ * why there is none.
+ */
 export function failureIntent(
   action: ActionSpec | undefined,
   args: Json,

@@ -9,7 +9,10 @@ import type { Approved, Rejected } from './adjudicate.ts';
 import { authorised } from './compile.ts';
 import type { Authority, HeldBack } from './compiled.ts';
 
-/** The built-in action that revokes a writ. It needs a writ for `writ:ID`, whose holder stands above the one revoked. */
+/**
+ * The built-in action that revokes a writ. It needs a writ for `writ:ID`, whose holder is above the
+ * revoked writ.
+ */
 export const REVOKE_ACTION = 'assize.revoke';
 
 const revokeAction: ActionSpec = Object.freeze({
@@ -28,9 +31,9 @@ const NOTHING: Binding = Object.freeze({
 });
 
 /**
- * Whether a writ is revoked: by what writ, policy and budget say, and by nothing else. No invariant is asked, because the
- * state stays as it is, and may be one that does not pass. Nor does a revocation wait for a person: where it would have to, it is
- * refused, so that a writ is never in doubt.
+ * Adjudicates a revocation by writ, policy and budget alone. The state stays unchanged, so no
+ * invariant is checked, and a failing one does not block the revocation. A revocation never becomes
+ * pending: if it would need approval, it is refused. So a writ is never in doubt.
  */
 export function adjudicateRevocation(args: Json, authority: Authority): Approved | Rejected {
   const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args };

@@ -15,17 +15,17 @@ import type { Finding, Judged } from './finding.ts';
 import { detectionVector, readBy } from './full-check.ts';
 import { Standing } from './incremental-check.ts';
 
-/** A state, and what is known of its rules. Changed only by keeping a candidate. */
+/** A state and the results of its rules. Changed only by keeping a candidate. */
 export class World {
   readonly domain: Domain;
-  /** What of the state may be changed in place; undefined: all. */
+  /** The part of the state that may be changed in place. Undefined: all of it. */
   readonly owned: Ownership;
   readonly standing: Standing;
   #state: Container;
 
   /**
-   * Judges every rule once; `failing` then says what does not pass. `strict`: every proposal is judged naively, by every
-   * rule on the whole state. That is equal, and slow.
+   * Checks every rule once. Then `failing` holds the rules that do not pass. `strict`: every
+   * proposal is checked naively, by every rule on the whole state. The result is equal, and slow.
    *
    * @throws CopyError `other_copy`
    */
@@ -46,46 +46,50 @@ export class World {
     return [...this.standing.failing.values()];
   }
 
-  /** Whether something that the rule read is erased: it may have passed with it. */
+  /** Whether the rule read an erased value: with the value it may have passed. */
   isExcused(finding: Finding): boolean {
     return this.isErasedIn(readBy(finding));
   }
 
-  /** Whether something is erased that is read by who reads these places. */
+  /** Whether an erased value is in these read places. */
   isErasedIn(read: readonly Pattern[]): boolean {
     return this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(read)));
   }
 
   /**
-   * Holds nothing against proposals that need not pass, until they touch it: an erasure is ruled on where it is made, and not
-   * where a branch or child has a value from there.
+   * Excuses rules that do not pass because of erased values, until a proposal touches them. An
+   * erasure is adjudicated in its own trajectory, and not in a branch or child that has a value
+   * from there.
    */
   excuse(): void {
     this.standing.excuse((finding) => this.isExcused(finding));
   }
 
-  /** Takes over what a draft has made of the state. */
+  /** Makes the draft's changes the current state. */
   adopt(draft: Draft): void {
     this.#state = draft.state;
   }
 
-  /** Takes over a state that these changes made of the one before, whatever the rules say of it; see `Standing.follow`. */
+  /**
+   * Continues with a state that these changes produced from the previous one, whatever the rules
+   * return. See `Standing.follow`.
+   */
   follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): Judged[] {
     this.#state = state;
     return this.standing.follow(state, changes);
   }
 
-  /** Undoes a draft. What it had to copy of a shared state is kept, so that it is copied once and not again. */
+  /** Undoes a draft. Its copies of a shared state stay, so each is copied only once. */
   takeBack(draft: Draft): void {
     draft.undo();
     this.adopt(draft);
   }
 
   /**
-   * The slice of a role: the part of the state under its footprint, as a copy that stays as it is
-   * (seed 000, Definition A.7). All that an agent is ever given.
+   * The slice of a role: the part of the state under its footprint, as an unchanging copy (Agentic
+   * Redux, Definition A.7). An agent never receives more.
    *
-   * @throws KernelError `invalid_domain` for a role that there is not; ArgumentError `bad_argument`
+   * @throws KernelError `invalid_domain` for an unknown role; ArgumentError `bad_argument`
    */
   slice(role: string, params: RoleParams): unknown {
     requireForm(form.text, role, 'role');
@@ -96,14 +100,15 @@ export class World {
     return sliceOf(this.#state, compileScope(this.domain.footprint(role, params)));
   }
 
-  /** Every rule's result now, in order. */
+  /** Every rule's current result, in order. */
   vector(): ReturnType<typeof detectionVector> {
     return detectionVector(this.domain, this.#state);
   }
 }
 
 /**
- * The state for a root: fits the schema. Whether it passes the invariants is for the caller to see in `failing`.
+ * The initial state of a root, which fits the schema. The caller checks `failing` to see whether it
+ * passes the invariants.
  *
  * @throws KernelError `invalid_state`; CopyError `other_copy`
  */

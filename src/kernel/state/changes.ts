@@ -7,14 +7,17 @@ import type { Few } from './small-map.ts';
 import type { Container } from './view.ts';
 
 /**
- * What a draft changed, as the RFC 6902 operations that lead from the old state to the new: a function of those
- * two states alone, so that two implementations make one id (decisions §1.8).
+ * The changes of a draft, as the RFC 6902 operations from the old state to the new. They depend on
+ * those two states alone, so two implementations produce the same id
+ * (docs/decisions/002-ids-digests-patches.md).
  *
- * - Members in UTF-16 order of their keys. A container of the same sort on both sides is compared inside.
- * - Elements of a list one by one in ascending order; then new ones added at the end, ascending; or superfluous ones
- *   removed from the end, descending. (RFC 6902 has no `length`, and a list that shifts is a list of replacements.)
+ * - Members in UTF-16 order of their keys. A container of the same kind on both sides is compared
+ * inside.
+ * - Elements of a list one by one in ascending order. Then new elements added at the end,
+ * ascending, or superfluous ones removed from the end, descending. (RFC 6902 has no `length`, so a
+ * list that shifts is a list of replacements.)
  *
- * Only what was touched is looked at.
+ * Only touched places are inspected.
  */
 export function changesOf(draft: Draft): Change[] {
   const changes: Change[] = [];
@@ -23,7 +26,7 @@ export function changesOf(draft: Draft): Change[] {
   return changes;
 }
 
-/** A container that stands where it stood, changed inside. */
+/** A container that stayed in its place and changed inside. */
 function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change[]): void {
   const { container, old, below } = record;
   const list = Array.isArray(container);
@@ -45,7 +48,7 @@ function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change
   if (list) grownOrShrunk(container, before, path, out);
 }
 
-/** The keys of both, each once; mostly one of them is empty. */
+/** The keys of both, each once. Mostly one of them is empty. */
 function either(old: Few<unknown>, below: Few<unknown>): readonly string[] {
   if (below.size === 0) return old.keys;
   if (old.size === 0) return below.keys;
@@ -80,7 +83,7 @@ function compare(
   }
 }
 
-/** A container that was put in the place of another. */
+/** A container that replaced another. */
 function exchanged(draft: Draft, was: Container, now: Container, path: readonly string[], out: Change[]): void {
   const record = draft.records.get(was);
   const before = Array.isArray(was) ? (record === undefined ? was.length : oldLength(record)) : 0;
@@ -114,7 +117,9 @@ function grownOrShrunk(list: unknown[], before: number, path: readonly string[],
   }
 }
 
-/** A value that goes into a patch; copied in whole before, so only a gap in a list can be wrong with it. */
+/**
+ * A value for a patch. It was copied whole before, so its only possible fault is a gap in a list.
+ */
 function whole(value: unknown, keys: readonly string[]): Json {
   if (isContainer(value)) assertDense(value, keys);
   return value as Json;

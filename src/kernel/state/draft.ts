@@ -6,26 +6,27 @@ import { FootprintFault, ValueFault } from '../errors.ts';
 import { Few } from './small-map.ts';
 import { type Container, Lens, pointerOf } from './view.ts';
 
-/** The last place of the longest list there can be. */
+/** The last index of the longest possible list. */
 const INDEX_MAX = 2 ** 32 - 2;
 
-/** In a record of old values: the key was not there. */
+/** In a record of old values: the key did not exist. */
 export const ABSENT: unique symbol = Symbol('absent');
 
 export type Old = unknown | typeof ABSENT;
 
 /**
- * The objects of a state that this world may change in place. A branch shares the state of its source: what it
- * does not own yet is copied, one level at a time, at its first change. `undefined` means it owns everything.
+ * The objects of a state that this `World` may change in place. A branch shares the state of its
+ * source. An object that the branch does not own yet is copied, one level at a time, at its first
+ * change. `undefined` means it owns everything.
  */
 export type Ownership = WeakSet<object> | undefined;
 
-/** What was changed in one container. */
+/** The changes in one container. */
 export class Rec {
   readonly container: Container;
-  /** First old value by key; for lists also of `length`, a number. */
+  /** First old value by key. For lists also of `length`, a number. */
   readonly old: Few<Old> = new Few();
-  /** Changed containers below, by key; one counts only while it still stands there. */
+  /** Changed containers below, by key. A container counts only while it is still at that key. */
   readonly below: Few<Rec> = new Few();
 
   constructor(container: Container) {
@@ -34,13 +35,14 @@ export class Rec {
 }
 
 /**
- * A state under change: writes go through to the state at once and every first old value is kept, so that the
- * change can be read off as patches (`changes.ts`) and undone, at a cost that follows the change and not the world.
- * Values are copied in, so no object stands in the state twice and no argument is shared with it.
+ * A state under change. Writes go through to the state immediately, and every first old value is
+ * stored. So the change can be read as patches (`changes.ts`) and undone, at a cost that follows
+ * the change and not the size of the state. Values are copied in, so no object is in the state
+ * twice and no argument is shared with it.
  */
 export class Draft {
   readonly owned: Ownership;
-  /** By the container itself, also for finding what a container that was cut off looked like before. */
+  /** By the container itself, also to find the old content of a container that was detached. */
   readonly records: Map<Container, Rec> = new Map();
   #state: Container;
 
@@ -49,12 +51,15 @@ export class Draft {
     this.owned = owned;
   }
 
-  /** The state itself; another object than before where a shared one had to be copied. */
+  /** The state itself. A different object than before if a shared one had to be copied. */
   get state(): Container {
     return this.#state;
   }
 
-  /** Gives domain code the part in the scope, to read and to change. What it keeps of it can't be changed any more. */
+  /**
+   * Gives domain code the part in the scope to read and change. A part that the code keeps cannot
+   * be changed later.
+   */
   within<T>(scope: Scope, use: (state: Container) => T): T {
     const root = new DraftNode(this, undefined, '', this.#state, scope);
     try {
@@ -64,7 +69,7 @@ export class Draft {
     }
   }
 
-  /** Puts every old value back. The draft must not be used afterwards. */
+  /** Restores every old value. The draft must not be used afterwards. */
   undo(): void {
     for (const record of this.records.values()) restore(record);
   }
@@ -88,7 +93,7 @@ class DraftNode extends Lens {
   readonly draft: Draft;
   declare readonly parent: DraftNode | undefined;
   readonly #root: DraftNode;
-  /** Of a root: whether the code that it was given to is done. */
+  /** For a root: whether the code that received it has returned. */
   ended: boolean = false;
   #record: Rec | undefined;
 
@@ -126,7 +131,7 @@ class DraftNode extends Lens {
     return Reflect.deleteProperty(this.value, key);
   }
 
-  /** Makes the container ours before its first change; the copy takes its place in the parent. */
+  /** Makes the container owned before its first change. The copy replaces it in the parent. */
   own(): void {
     const { owned } = this.draft;
     if (owned === undefined || owned.has(this.value)) return;
@@ -141,8 +146,9 @@ class DraftNode extends Lens {
   }
 
   #mayTouch(key: string, value: unknown): void {
-    // Whether the change is permitted is judged on the finished patches; here what may not even be seen, and what would
-    // be lost unseen: if that depended on its being there, the ruling would tell.
+    // The finished patches decide whether the change is permitted. This check covers hidden values
+    // and values that would be lost unseen. If it depended on their existence, the ruling would
+    // reveal it.
     if (Array.isArray(this.value) && this.scope.append) {
       const { length } = this.value;
       if (key === String(length) || (key === 'length' && value === length)) return;
@@ -151,7 +157,8 @@ class DraftNode extends Lens {
     if (isLength && !this.tellsLength) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
     const scope = scopeAt(this.scope, key);
     if (scope === undefined) throw new FootprintFault(pointerOf(this, key), 'read');
-    // Where nothing is, objects may be begun that lead to the footprint; what is in them is judged with the patches.
+    // If nothing exists here, objects that lead to the footprint can be created. Their content is
+    // checked with the patches.
     const leads = typeof value === 'object' && value !== null && !Array.isArray(this.value);
     const begins = !Object.hasOwn(this.value, key) && (scope.append || leads);
     if (!begins && !isWhole(scope)) throw new FootprintFault(pointerOf(this, key), 'part');
@@ -173,7 +180,8 @@ class DraftNode extends Lens {
     if (!isIndex(key)) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
     const index = Number(key);
     if (index > INDEX_MAX) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
-    // It may leave a gap for the moment, as `splice` and `unshift` do; one that stays is found with the changes.
+    // A gap is allowed temporarily, as `splice` and `unshift` make one. A permanent gap is found
+    // with the changes.
     if (index >= list.length) this.#remember('length');
     this.#remember(key);
     list[index] = value;
@@ -187,7 +195,7 @@ class DraftNode extends Lens {
     else record.old.set(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
   }
 
-  /** The record of this container, known to those above it as long as it stands below them. */
+  /** The record of this container. Records above know it as long as the container is below them. */
   #recorded(): Rec {
     if (this.#record?.container === this.value) return this.#record;
     let record = this.draft.records.get(this.value);
@@ -200,7 +208,9 @@ class DraftNode extends Lens {
     return record;
   }
 
-  /** False for a container that was cut off from its parent: a change of it changes no state. */
+  /**
+   * False for a container that was detached from its parent: its changes do not change the state.
+   */
   #stands(): boolean {
     const above = this.parent?.value as Record<string, unknown> | undefined;
     return above?.[this.key] === this.value;
@@ -219,8 +229,9 @@ function copyIn(value: unknown, node: DraftNode, key: string): unknown {
 }
 
 /**
- * What was given is not what stands in the state now: a later write to it would be lost without a word. So it is
- * frozen, and the write throws; `(state.x[k] ??= {})` hands out just such a value. Parts of a draft refuse to be frozen.
+ * The given value is not the object in the state now, and a later write to it would be lost
+ * silently. So it is frozen, and the write throws. `(state.x[k] ??= {})` returns just such a value.
+ * Parts of a draft cannot be frozen.
  */
 function freezeGiven(value: object): void {
   if (Object.isFrozen(value)) return;
@@ -236,14 +247,15 @@ function copied(value: unknown, node: DraftNode, key: string): unknown {
   try {
     return copyJson(value);
   } catch (error) {
-    // A view read outside its footprint while being copied is that fault; anything else is a value that is no JSON.
+    // A view that is read outside its footprint while being copied has that fault. Any other error
+    // is a value that is not JSON.
     const { cause } = error as Error;
     if (cause instanceof FootprintFault) throw cause;
     throw new ValueFault(`${pointerOf(node, key)}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** What was just copied in belongs to this world, all the way down. */
+/** A value that was just copied in belongs to this `World` at every depth. */
 function own(value: object, owned: WeakSet<object>): void {
   owned.add(value);
   for (const member of Object.values(value)) {

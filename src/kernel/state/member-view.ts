@@ -4,7 +4,8 @@ import { memberAt } from './members.ts';
 import { type Container, view } from './view.ts';
 
 /**
- * How one judgement sees the members of a state: read-only, and the same view for the rules that look at one member in a row.
+ * The members of a state as one check sees them: read-only. Consecutive rules over one member share
+ * its view.
  */
 export class Sight {
   readonly #state: unknown;
@@ -18,7 +19,7 @@ export class Sight {
     this.#state = state;
   }
 
-  /** Undefined where there is none. */
+  /** Undefined if the member does not exist. */
   member(path: Pattern, keys: Keys): unknown {
     if (this.#path !== path || this.#keys !== keys) {
       this.#path = path;

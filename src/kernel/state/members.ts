@@ -3,10 +3,13 @@ import { ANY, type Pattern } from '../domain/footprint.ts';
 import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { hasMember } from './view.ts';
 
-/** The members (by what their stars stand for) that lie under a path, or the one that lies above it. */
+/**
+ * The members (by the keys of their stars) that lie under a path, or the one that lies above it.
+ */
 export function membersUnder({ segments }: Pattern, state: unknown, path: readonly string[]): readonly Keys[] {
   if (path.length >= segments.length) {
-    // It may be gone: then it is judged as absent, which passes, and its index entries go.
+    // The member may be gone. Then it is checked as absent, which passes, and its index entries are
+    // removed.
     const keys: string[] = [];
     for (let i = 0; i < segments.length; i++) if (segments[i] === ANY) keys.push(path[i] as string);
     return [keys];
@@ -69,7 +72,7 @@ export function lookup(state: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/** Tells the members of one path apart; most have one star, whose key will do. */
+/** Identifies a member among those of one path. Most paths have one star, and its key is enough. */
 export function nameOf(keys: Keys): string {
   return keys.length === 1 ? (keys[0] as string) : toPointer(keys);
 }
@@ -107,7 +110,7 @@ export class Places {
     this.#all.set(toPointer(keys), keys);
   }
 
-  /** In the order in which a walk through the state would have them. */
+  /** In the order of a walk through the state. */
   inOrder(): readonly Keys[] {
     return this.#all === undefined ? [this.#first] : [...this.#all.values()].sort(byKeys);
   }

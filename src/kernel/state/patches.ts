@@ -5,17 +5,18 @@ import type { Domain } from '../domain/domain.ts';
 import { type Scope, scopeAt } from '../domain/footprint.ts';
 import { isErased } from '../domain/sensitive.ts';
 
-/** An RFC 6902 operation. `sensitive`: its value goes into the ledger by salted hash only. */
+/** An RFC 6902 operation. `sensitive`: the ledger stores its value by salted hash only. */
 export type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json; readonly sensitive?: true }
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * The changes that led to this state as RFC 6902 operations. The values are those of the state: write them down in the same
- * turn.
+ * The changes that led to this state as RFC 6902 operations. The values are those of the state:
+ * record them in the same turn.
  *
- * A sensitive value has an operation of its own, always with the whole of it: it is taken out of what is written above
- * it, and written anew when a part of it changes. So none is above or below what may be erased.
+ * A sensitive value has its own operation, always with the whole value. It is left out of the value
+ * above it, and rewritten when a part of it changes. So an erasable value has no operation above or
+ * below it.
  */
 export function patchesOf({ sensitive }: Domain, state: unknown, changes: readonly Change[]): PatchOperation[] {
   if (sensitive === undefined) return plainPatches(changes);
@@ -33,14 +34,14 @@ export function patchesOf({ sensitive }: Domain, state: unknown, changes: readon
   return patches;
 }
 
-/** A state without its sensitive values, and the operations that put them in. */
+/** A state without its sensitive values, and the operations that add them. */
 export function partedState({ sensitive }: Domain, state: Json): { plain: Json; sensitive: PatchOperation[] } {
   if (sensitive === undefined) return { plain: state, sensitive: [] };
   const parts: PatchOperation[] = [];
   return { plain: without(state, sensitive, [], parts), sensitive: parts };
 }
 
-/** The same where nothing is sensitive. */
+/** The same for a change without sensitive values. */
 export function plainPatches(changes: readonly Change[]): PatchOperation[] {
   return changes.map(plainPatch);
 }
@@ -50,20 +51,23 @@ function plainPatch({ op, keys, value }: Change): PatchOperation {
   return op === 'remove' ? { op, path } : { op, path, value: value as Json };
 }
 
-/** What an erasure has left is nothing to hide. */
+/** The remainder of an erasure needs no protection. */
 function whole(op: 'add' | 'replace', keys: readonly string[], value: Json): PatchOperation {
   const patch = { op, path: toPointer(keys), value };
   return isErased(value) ? patch : { ...patch, sensitive: true };
 }
 
-/** The sensitive value that a place is a part of, if it is one. */
+/** The sensitive value that contains a place, if there is one. */
 export function sensitiveAbove({ sensitive }: Domain, path: string): string | undefined {
   const keys = parsePointer(path);
   const { depth } = sensitive === undefined ? { depth: undefined } : down(sensitive, keys);
   return depth === undefined || depth === keys.length ? undefined : toPointer(keys.slice(0, depth));
 }
 
-/** How far down a path something sensitive begins, and what is sensitive from its end on. */
+/**
+ * The depth at which a sensitive part starts on a path, and the sensitive scope from the path's end
+ * on.
+ */
 function down(
   sensitive: Scope,
   keys: readonly string[],
@@ -97,11 +101,14 @@ function writeParted(
   out.push({ op, path: toPointer(keys), value: plain }, ...parts);
 }
 
-/** A copy without what is sensitive, down to where nothing is; what was left out goes to `parts`, in order. */
+/**
+ * A copy without sensitive values, down to the levels that have none. The omitted values go to
+ * `parts`, in order.
+ */
 function without(value: Json, scope: Scope, path: readonly string[], parts: PatchOperation[]): Json {
   if (typeof value !== 'object' || value === null) return value;
   const plain: Json[] | Record<string, Json> = Array.isArray(value) ? [] : {};
-  // In the order of a canonical text, whatever order they were written in.
+  // In the order of canonical text, independent of the order of writing.
   for (const key of Array.isArray(value) ? Object.keys(value) : Object.keys(value).sort()) {
     const part = (value as Record<string, Json>)[key] as Json;
     const inside = scopeAt(scope, key);

@@ -3,8 +3,8 @@ import { compileScope, isWhole, type Pattern, type Scope, scopeAt } from '../dom
 import { isIndex } from '../domain/list-index.ts';
 
 /**
- * The places of a state that somebody's proposal rests on. What happens at one of them, below one or above one changes what
- * they were read as; what happens beside them does not.
+ * The paths that a proposal depends on. A change at, below or above one of them invalidates the
+ * read. A change next to them does not.
  */
 export class Premise {
   readonly #places: readonly (readonly string[])[];
@@ -15,7 +15,9 @@ export class Premise {
     this.#scope = compileScope(places.map((segments) => ({ segments, append: false })));
   }
 
-  /** Whether a change at this path is one of what is at, below or above one of the places. Costs the path's length. */
+  /**
+   * Whether a change at this path is at, below or above one of the places. Costs the path's length.
+   */
   isMetBy(path: readonly string[]): boolean {
     let here: Scope = this.#scope;
     for (const key of path) {
@@ -27,7 +29,10 @@ export class Premise {
     return true;
   }
 
-  /** The first place of which a footprint hides something, as a pointer: whether that changed is not to be told either. */
+  /**
+   * The first place that a footprint partly hides, as a pointer. The proposal must not learn
+   * whether that place changed.
+   */
   hiddenFrom(footprint: readonly Pattern[]): string | undefined {
     const sight = compileScope(footprint);
     const hidden = this.#places.find((place) => !isWhole(at(sight, place)));
@@ -35,8 +40,8 @@ export class Premise {
   }
 
   /**
-   * The first place that names something of a list which is no element, such as its end (`-`) or `length`, as a pointer: no
-   * change is ever there, whatever becomes of the list.
+   * The first place that names a part of a list other than an element, such as its end (`-`) or
+   * `length`, as a pointer. No change ever has such a path.
    */
   noElement(state: unknown): string | undefined {
     const place = this.#places.find((keys) => isNoElement(state, keys));

@@ -4,9 +4,10 @@ import { type Scope, scopeAt } from '../domain/footprint.ts';
 import { type Container, hasMember } from './view.ts';
 
 /**
- * The part of a state under a footprint, as a copy with the keys in order. A footprint without `*` costs what it names
- * and not what the world holds. What of a list is outside leaves its place, as null, before those that are not: how long a
- * list is is seen only with all its places. A list that may only be appended to is no part of what is seen.
+ * The part of a state under a footprint, as a copy with its keys in order. A footprint without `*`
+ * costs its named places and not the size of the state. A hidden element of a list leaves null in
+ * its place before visible ones. The length of a list is visible only with all its elements. A list
+ * that can only be appended to is not visible.
  */
 export function sliceOf(state: Container, scope: Scope): Json {
   return part(state, scope) ?? {};
@@ -24,7 +25,7 @@ function elements(list: readonly unknown[], scope: Scope): Json {
   return seen.map((item, i) => partAt(item, scope, String(i)) ?? null);
 }
 
-/** The last place of a list that a footprint names, or -1. */
+/** The last index of a list that a footprint names, or -1. */
 function lastNamed(list: readonly unknown[], { keys }: Scope): number {
   let last = -1;
   for (const key of keys.keys()) if (hasMember(list, key)) last = Math.max(last, Number(key));
@@ -45,6 +46,6 @@ function members(object: object, scope: Scope): Json {
       : undefined;
     if (member !== undefined) found.push([name, member]);
   }
-  // As `Object.fromEntries` defines members, one named `__proto__` is one like any other.
+  // `Object.fromEntries` defines members, so `__proto__` is an ordinary key.
   return Object.fromEntries(found);
 }

@@ -1,15 +1,18 @@
-/** A map that mostly has few entries: up to eight stand in a row, which costs less to make and to ask than a hash table. */
+/**
+ * A map that mostly has few entries. Up to eight are stored in a row, which is cheaper to build and
+ * search than a hash table.
+ */
 export class Few<V> {
   #keys: string[] = NONE;
   #values: V[] = NONE;
-  /** Where a key stands, once there are many. */
+  /** The index of a key, once there are many. */
   #places: Map<string, number> | undefined;
 
   get size(): number {
     return this.#keys.length;
   }
 
-  /** In the order in which they came. */
+  /** In the order of insertion. */
   get keys(): readonly string[] {
     return this.#keys;
   }
@@ -46,5 +49,5 @@ export class Few<V> {
 }
 
 const MANY = 9;
-/** Of those with no entry yet; never written to. */
+/** Shared by maps without entries. Never written to. */
 const NONE: never[] = [];

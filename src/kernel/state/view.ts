@@ -3,7 +3,7 @@ import { type Scope, scopeAt } from '../domain/footprint.ts';
 import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault } from '../errors.ts';
 
-/** What a path through views looks like from below: enough to name a place in an error. */
+/** The part of a path through views that names a place in an error. */
 interface Place {
   readonly parent: Place | undefined;
   readonly key: string;
@@ -18,9 +18,9 @@ export function pointerOf(place: Place | undefined, key?: string): string {
 export type Container = Record<string, unknown> | unknown[];
 
 /**
- * How domain code sees state: own properties only (`constructor` and `__proto__` are data like any key), keys in
- * UTF-16 order whatever order they were written in, nothing outside the footprint. A live world and one folded
- * from its ledger are the same to it.
+ * Domain code's view of the state: own properties only (`constructor` and `__proto__` are ordinary
+ * keys), keys in UTF-16 order, and nothing outside the footprint. A live state and one folded from
+ * its ledger look the same to domain code.
  */
 export abstract class Lens implements ProxyHandler<Container>, Place {
   readonly parent: Lens | undefined;
@@ -28,7 +28,7 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   readonly scope: Scope;
   readonly proxy: Container;
   value: Container;
-  /** The child asked for last; those before it, when there are several. */
+  /** The most recently requested child. Holds the earlier ones too if there are several. */
   #child: Lens | undefined;
   #children: Map<string, Lens> | undefined;
 
@@ -37,7 +37,8 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
     this.key = key;
     this.value = value;
     this.scope = scope;
-    // The proxied object only tells lists from objects; every trap answers from `value`, which may be exchanged.
+    // The proxied object only tells lists from objects. Every trap answers from `value`, which may
+    // be exchanged.
     this.proxy = new Proxy<Container>(Array.isArray(value) ? [] : {}, this);
   }
 
@@ -54,7 +55,8 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
     if (!Object.hasOwn(value, key)) return undefined;
     const found = (value as Record<string, unknown>)[key];
     if (typeof found === 'object' && found !== null) return this.child(key, found as Container, scope).proxy;
-    // A footprint that begins further down has no part of a plain value here; in a list its place is left.
+    // A footprint that starts further down has no part of a plain value here. In a list its index
+    // stays.
     return scope.all ? found : Array.isArray(value) ? null : undefined;
   }
 
@@ -114,8 +116,8 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   }
 
   /**
-   * Whether the footprint tells how long a list is: every change of that is at some place of it, so it takes all places, or
-   * the one behind the last.
+   * Whether the footprint includes the length of a list: every index, or the index after the last
+   * element. Every change of the length is at such a place.
    */
   protected get tellsLength(): boolean {
     return this.scope.all || this.scope.append || this.scope.any !== undefined;
@@ -126,14 +128,14 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
     return length;
   }
 
-  /** A list that may only be appended to is no part of what is seen. */
+  /** A list that can only be appended to is not visible. */
   #shows(key: string): boolean {
     const scope = scopeAt(this.scope, key);
     if (scope === undefined || scope.all) return scope !== undefined;
     return (scope.keys.size > 0 || scope.any !== undefined) && this.#hasPart(key);
   }
 
-  /** Whether a footprint that begins below this key can have a part there. */
+  /** Whether a footprint that starts below this key can have a part there. */
   #hasPart(key: string): boolean {
     const found = (this.value as Record<string, unknown>)[key];
     return Array.isArray(this.value) || (typeof found === 'object' && found !== null);
@@ -146,7 +148,7 @@ export abstract class Lens implements ProxyHandler<Container>, Place {
   }
 }
 
-/** `JSON.stringify` and promises look for these by themselves; outside the footprint there are none. */
+/** `JSON.stringify` and promises read these keys. Outside the footprint they do not exist. */
 const ASKED_BY_THE_LANGUAGE: ReadonlySet<string> = new Set(['toJSON', 'then']);
 
 class View extends Lens {
@@ -161,8 +163,8 @@ export function view(state: Container, scope: Scope): Container {
 }
 
 /**
- * Whether a container has a member of that name. Of a list these are its elements: its length is none, because no change
- * ever has that path.
+ * Whether a container has a member of that name. A list has only its elements: no change ever has
+ * the path of its length.
  */
 export function hasMember(container: object, key: string): boolean {
   return Object.hasOwn(container, key) && (!Array.isArray(container) || isIndex(key));
