@@ -45,9 +45,10 @@ export interface Origin {
  * Delegations from this trajectory, and the answer to the delegation that created it. A delegation
  * has four entries:
  *
- * 1. the start, in the parent: reserves the writ's budget; 2. the child's root, in the same batch;
- * 3. the answer, in the child: its last entry, so the spent budget is final; 4. the conclusion, in
- * the parent: pins the answer and refunds the unspent budget.
+ * 1. the start, in the parent: reserves the writ's budget;
+ * 2. the child's root, in the same batch;
+ * 3. the answer, in the child: its last entry, so the spent budget is final;
+ * 4. the conclusion, in the parent: pins the answer and refunds the unspent budget.
  *
  * An entry is written only after the previous one is durable, and contains everything that the next
  * one needs. A missing next entry is therefore completed on open (`complete`) or by a repeated

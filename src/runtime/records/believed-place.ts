@@ -1,4 +1,6 @@
-/** What is believed and is to be erased: all that is said of a subject, or of one predicate of it, or one claim. */
+/**
+ * The facts to erase: all statements about a subject, or about one predicate of it, or one claim.
+ */
 export interface BelievedPlace {
   readonly space: string;
   readonly subject: string;

@@ -24,10 +24,10 @@ import type { Kept } from './payload-blobs.ts';
 import type { AskedFor } from './questions.ts';
 import { costOf } from './tool-authority.ts';
 
-/** What adjudicates; recorded so that a replay knows which rules made an entry. */
+/** The adjudicating code; recorded so that a replay knows which rules made an entry. */
 export const COMPILER_VERSION = 'assize-kernel/1';
 
-/** Where an entry stands; the same for every kind. */
+/** The position of an entry; the same for every kind. */
 export interface Place {
   readonly trajectory_id: string;
   readonly seq: number;
@@ -35,7 +35,7 @@ export interface Place {
   readonly at: Instant;
 }
 
-/** What one proposal changes. */
+/** The changes of one proposal. */
 function deltaOf(
   patches: readonly PatchOperation[],
   kept: Kept,
@@ -47,7 +47,10 @@ function deltaOf(
   return { beliefs, effects, state: kept.patches(patches) };
 }
 
-/** A name that no action has may be a slip, and the arguments those of one that has sensitive ones. */
+/**
+ * The arguments, as a sensitive value if the action is unknown. The name may be a slip, and the
+ * arguments those of an action with sensitive ones.
+ */
 function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
   const { actions, sensitive, sensitiveArgs } = domain;
   const isSlip = actions[action] === undefined && action !== ERASE_ACTION && action !== REVOKE_ACTION;
@@ -58,12 +61,13 @@ function keyOf({ keyHash }: Gathered): { key_hash?: Hash } {
   return keyHash === undefined ? {} : { key_hash: keyHash };
 }
 
-/** A payload on its way. */
+/** A payload under construction. */
 type Growing<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] };
 
 /**
- * Its members stand in canonical order, because most entries are commits and so they are written fastest. One by one, since the engine
- * takes long over what follows a spread in a literal.
+ * The fields are in canonical order, because most entries are commits and canonical order is the
+ * fastest to write. Fields are assigned one by one, because a spread in a literal is slow in the
+ * engine.
  */
 export function commitPayload(
   place: Place,
@@ -171,19 +175,24 @@ export function pendingPayload(
   };
 }
 
-/** The hash of what will run: the proposal, its time, its delta and what the approval adds (decisions §1.2). */
+/**
+ * The hash of the submitted proposal: the proposal, its time, its delta and the additions of the
+ * approval (docs/decisions/002-ids-digests-patches.md).
+ */
 export function digestOf(proposal: ProposalRecord): Hash {
   return contentHash(proposal);
 }
 
-/** An approval that is not the last: what is pending, put up again with one more who approved. */
+/**
+ * An approval that is not the last: the pending proposal, submitted again with one more approval.
+ */
 export function stepPayload(
   place: Place,
   pendingId: Hash,
   pending: PendingPayload,
   counselor: CounselorRecord,
 ): PendingPayload {
-  // Signed anew, if at all, with what is new in it.
+  // Signed again, if at all, with the new content.
   const { signature: _, ...putUp } = pending;
   const { given } = approvalsOf(pending);
   return {
@@ -252,14 +261,14 @@ export function resolutionPayload(
   };
 }
 
-/** What all entries of one delegation say. */
+/** The common fields of the entries of one delegation. */
 type Delegated = Pick<DelegationPayload, 'child_trajectory_id' | 'task' | 'writ'>;
 
 export function startPayload(place: Place, delegated: Delegated, begins: ChildBeginning): DelegationPayload {
   return { kind: 'delegation', ...place, ...whatIsDelegated(delegated), begins };
 }
 
-/** The child's last entry; `budget_cost` is what was spent of the writ. */
+/** The child's last entry; `budget_cost` is the amount spent under the writ. */
 export function answerPayload(
   place: Place,
   startId: Hash,
@@ -269,7 +278,7 @@ export function answerPayload(
   return { kind: 'delegation', ...place, ...whatIsDelegated(start), concludes: startId, ...said };
 }
 
-/** The parent takes over what the child said, and pins where. */
+/** The parent records the child's answer, and pins its entry. */
 export function conclusionPayload(place: Place, answerId: Hash, answer: DelegationPayload): DelegationPayload {
   const { concludes, final_answer, budget_cost = {} } = answer;
   return {
@@ -287,10 +296,10 @@ function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delega
   return { child_trajectory_id, task, writ };
 }
 
-/** What goes with an entry that erases. */
+/** The erasures of the batch that an entry is written in. */
 export type Erasing = Pick<Batch, 'erased' | 'erasedAnswers'>;
 
-/** What the commit of an erasure erases, by the entry that it is. */
+/** The values that the commit of an erasure erases, by the id of the commit entry. */
 export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): Erasing | undefined {
   const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
   if (erasure === undefined) return undefined;

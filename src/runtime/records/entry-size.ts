@@ -1,9 +1,10 @@
 import { CanonError, type CanonLimits, DEFAULT_LIMITS } from '#canon';
 
 /**
- * Whoever proposes can't raise what canon allows, and is told what can be done instead. `what` would have more bytes.
+ * Makes a value that must fit into one entry. A caller cannot raise the limit of canonical texts,
+ * so the error says what to do instead. `what` would have more bytes.
  *
- * @throws CanonError `too_large`; what `make` throws
+ * @throws CanonError `too_large`; the errors of `make`
  */
 export function inOnePiece<T>(
   what: string,

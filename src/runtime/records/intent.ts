@@ -9,7 +9,7 @@ import { RuntimeError } from '../errors.ts';
 import { inOnePiece } from './entry-size.ts';
 import { type Acting, isToolObservation } from './tool-authority.ts';
 
-/** What an agent asks for, whatever the domain: what comes as JSON is this. */
+/** The intent of an agent in any domain, as parsed from JSON. */
 export interface ProposalInput extends ProposalRest {
   readonly action: string;
   readonly role: string | RoleRef;
@@ -17,41 +17,43 @@ export interface ProposalInput extends ProposalRest {
 }
 
 interface ProposalRest {
-  /** The writ, with its ancestors when they are not known here; or the id of one that is. */
+  /** The writ, with its ancestors if they are not known here; or the id of a known writ. */
   readonly writ: Hash | Writ | WritChain;
-  /** Who asks, as the caller authenticated them. Default: the writ's subject. */
+  /** The requester, as the caller authenticated it. Default: the writ's subject. */
   readonly principal?: string | undefined;
   /**
-   * What was read from outside and used: by value, or by oracle key and hash. A name neither begins with `assize.` nor is of the form of
-   * `stock.look#0`: the runtime names so what it has observed itself, which an action may rely on.
+   * Outside values that the proposal used: by value, or by oracle key and hash. A name must not
+   * start with `assize.` or have the form of `stock.look#0`. The runtime uses such names for its
+   * own observations, on which an action may rely.
    */
   readonly observations?: readonly ObservationInput[];
   /**
-   * The same key and intent again is the same proposal, and gets the same ruling. It does not begin with `transaction:` or `failure:`,
-   * as those of the runtime do. Default: random.
+   * The same key and intent are the same proposal, with the same ruling. The key must not start
+   * with `transaction:` or `failure:`, which are reserved for the runtime. Default: random.
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * Refuses it, as `conflict`, where what it rests on was changed meanwhile. A condition of this attempt and no part of the
-   * proposal: what has a ruling by its key keeps it.
+   * Refuses the proposal with `conflict` if a path in its read set has changed. A condition of this
+   * attempt and not part of the proposal: a key that has a ruling keeps it.
    */
   readonly ifUnchanged?: IfUnchanged;
 }
 
-/** What a proposal rests on, and when that was read. */
+/** The read set of a proposal, and the entry as of which it was read. */
 export interface IfUnchanged {
   /** The head when the slice was read: `Trajectory.head` in the same turn. */
   readonly since: Hash;
   /**
-   * JSON pointers to places that the role sees, 1 to 1,000: a commit after `since` that changed something at, above or below one
-   * of them is a conflict. Of a list they name the whole or an element: what is added has no place before it is there.
+   * JSON pointers to paths that the role sees, 1 to 1,000. A commit after `since` that changed
+   * something at, above or below one of them is a conflict. For a list, name the list or an
+   * existing item: an added item has no path before it is added.
    */
   readonly places: readonly string[];
 }
 
 /**
- * What an agent of a domain that is known asks for: one of its actions, its arguments before parsing, and a role that
- * performs its process. A role is named alone only where it has no parameters.
+ * The intent of an agent in a known domain: one of its actions, its arguments before parsing, and a
+ * role that performs its process. A role may be given by name alone only if it has no parameters.
  */
 export type Proposal<D extends Domain> =
   IsUntyped<D> extends true ? ProposalInput : { readonly [Name in ActionName<D>]: ProposalOf<D, Name> }[ActionName<D>];
@@ -63,22 +65,31 @@ interface ProposalOf<D extends Domain, Name extends ActionName<D>> extends Propo
 }
 
 export type ObservationInput =
-  /** `sensitive`: kept by salted hash, and may be erased. */
+  /** `sensitive`: stored by salted hash, and erasable. */
   | { readonly name: string; readonly value: unknown; readonly sensitive?: boolean }
   | { readonly name: string; readonly value: unknown; readonly oracle_key: Hash };
 
-/** What was observed, before an entry has it. */
+/** An observation before it is in an entry. */
 export interface Sighting {
-  /** Without a salt: what the id of the proposal is made of. Another salt each time must not make another proposal of the same one. */
+  /**
+   * The observation without a salt, for the proposal's id. A new salt for each attempt would make a
+   * new proposal each time.
+   */
   readonly seen: Observation;
-  /** Kept by salted hash: a sensitive value, or the hash of an answer in the oracle log, by which a short one could be guessed. */
+  /**
+   * Stored by salted hash: a sensitive value, or the hash of an answer in the oracle log. An
+   * unsalted hash of a short answer could be guessed.
+   */
   readonly isSalted: boolean;
 }
 
-/** An intent whose every part is canonical; nothing of it is shared with the caller. */
+/** An intent whose parts are all canonical and not shared with the caller. */
 export interface Gathered {
   readonly proposalId: Hash;
-  /** It came with an idempotency key, so it may come again. The hash, as entries have it. */
+  /**
+   * Set for a proposal with an idempotency key, which may be repeated. The hash, as entries have
+   * it.
+   */
   readonly keyHash: Hash | undefined;
   readonly intent: Intent;
   readonly observed: readonly Observed[];
@@ -86,35 +97,41 @@ export interface Gathered {
   readonly blobs: readonly BlobRow[];
   readonly writ: WritChain;
   readonly principal: string;
-  /** What tools do with it. */
+  /** The effects of tools. */
   readonly acting?: Acting | undefined;
-  /** An observation is named as none may be any more: it has the ruling that its key had before, and gets no other. */
+  /**
+   * An observation has a reserved name. A repeated key gets its earlier ruling, and a new proposal
+   * gets this error.
+   */
   readonly misnamed?: RuntimeError | undefined;
 }
 
-/** Of what callers give: they may have made it of anything. */
+/** For values from callers, which may have any origin. */
 const FOREIGN = Object.freeze({ foreign: true });
 
-/** What idempotency keys of the runtime's own begin with: of transactions of tools, and of what is done where their effects fail. */
+/**
+ * Prefixes of the runtime's own idempotency keys: for tool transactions, and for the actions after
+ * failed effects.
+ */
 export const TRANSACTION_KEY = 'transaction:';
 export const FAILURE_KEY = 'failure:';
 
-/** What names of the runtime's own observations begin with, but for those of what tools have answered. */
+/** Prefix of the runtime's own observation names, except those of tool answers. */
 const OWN_OBSERVATION = 'assize.';
 
-/** Whether the runtime has made that proposal of itself: no caller has such a key. */
+/** Whether the runtime itself made that proposal: no caller can use such a key. */
 export function isForFailure(key: string | undefined): boolean {
   return key?.startsWith(FAILURE_KEY) === true;
 }
 
-/** The key of a proposal that a caller makes is none of the runtime's own. @throws RuntimeError `bad_intent` */
+/** Refuses a caller's key that is reserved for the runtime. @throws RuntimeError `bad_intent` */
 export function checkKey(key: unknown): void {
   const own = [TRANSACTION_KEY, FAILURE_KEY].find((prefix) => typeof key === 'string' && key.startsWith(prefix));
   if (own !== undefined)
     throw badIntent(`an idempotency key does not begin with ${own}, as those of the runtime do; use another one`);
 }
 
-/** By the types, so that a member that is added there is added here. */
+/** Derived from the types, so that a member added there must be added here. */
 type Members<T extends object> = { readonly [Name in T extends unknown ? keyof T : never]: true };
 
 const PROPOSAL: Members<ProposalInput> = {
@@ -131,7 +148,10 @@ const OBSERVATION: Members<ObservationInput> = { name: true, value: true, sensit
 const ROLE: Members<RoleRef> = { name: true, params: true };
 const IF_UNCHANGED: Members<IfUnchanged> = { since: true, places: true };
 
-/** What is misspelled would pass for what was left out: a key under which it comes once, or a condition. Inherited ones are read as well. */
+/**
+ * Refuses unknown members: a misspelled member would pass for an omitted one, such as a key or a
+ * condition. Inherited members are read as well.
+ */
 function checkMembers(of: string, given: object, members: Readonly<Record<string, true>>): void {
   for (const name in given)
     if (!Object.hasOwn(members, name))
@@ -139,7 +159,7 @@ function checkMembers(of: string, given: object, members: Readonly<Record<string
 }
 
 /**
- * The parts of a proposal that are not data of the caller's own.
+ * Checks the parts of a proposal that are not the caller's own data.
  *
  * @throws RuntimeError `bad_intent`
  */
@@ -157,7 +177,7 @@ export function checkForm(input: ProposalInput): void {
     checkMembers('what is to be unchanged', ifUnchanged, IF_UNCHANGED);
 }
 
-/** What is proposed, as far as it is an action of the domain. */
+/** The proposed action of the domain. */
 export interface ReadIntent {
   readonly action: string;
   readonly role: RoleRef;
@@ -165,9 +185,9 @@ export interface ReadIntent {
 }
 
 /**
- * What is proposed, read at once: what the caller makes of it later is no part of it.
+ * Reads the proposed action synchronously, so later changes by the caller have no effect.
  *
- * @throws RuntimeError `bad_intent`; CanonError for what can't be canonicalised
+ * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised
  */
 export function readIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ReadIntent {
   if (typeof action !== 'string' || action === '' || action.length > NAME_MAX)
@@ -178,10 +198,12 @@ export function readIntent({ action, role, args }: Pick<ProposalInput, 'action' 
 }
 
 /**
- * Reads everything of a proposal before it is judged (decisions §1.1), once and at once: what the caller makes of it later, while
- * others are waited for, is no part of it. The writ is found in what is known by then.
+ * Reads all of a proposal before it is adjudicated (docs/decisions/001-order-of-a-proposal.md),
+ * once and synchronously. Later changes by the caller, during awaits, have no effect. The writ is
+ * looked up among the writs known at that time.
  *
- * @throws RuntimeError `bad_intent`; CanonError for what can't be canonicalised: errors of the surface, not entries
+ * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised. Both are
+ * errors of the call, not entries
  */
 export function gather(
   input: ProposalInput,
@@ -189,11 +211,17 @@ export function gather(
     readonly trajectoryId: string;
     readonly nonce: string;
     readonly unsalted: boolean;
-    /** Whether the runtime itself has observed what it is with. */
+    /** Whether the runtime itself made the observations. */
     readonly isOwn: boolean;
-    /** Whether it was read before, as a transaction reads what it is told and what its tools answer: nobody else has any of it. */
+    /**
+     * Whether the values were already read, as a transaction reads its inputs and the answers of
+     * its tools. They are not shared.
+     */
     readonly isRead: boolean;
-    /** Whether it is of a recorded turn: what was consulted in that is observed by the name that it has there. */
+    /**
+     * Whether the proposal belongs to a recorded turn. Observations of a turn keep the names that
+     * they have in it.
+     */
     readonly isTurn: boolean;
   },
 ): (writ: WritChain, acting?: Acting) => Gathered {
@@ -209,7 +237,7 @@ export function gather(
     if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= misnaming(name);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
-    // What stands in the oracle log may be as large as it takes.
+    // Answers in the oracle log may have any size.
     const value = place.isRead
       ? (given as Json)
       : copied('The value of an observation', given, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
@@ -220,7 +248,8 @@ export function gather(
       continue;
     }
     const named = { name, oracle_key: observation.oracle_key };
-    // That of a turn stays: it pins the turns before it, and nobody guesses its chance of 32 bytes.
+    // The hash of a turn stays unsalted: it pins the turns before it, and its 32 random bytes
+    // cannot be guessed.
     const isTurn = turnNamedBy(place.trajectoryId, named) !== undefined;
     const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
     observations.push({ seen, isSalted: !isTurn && !place.unsalted });
@@ -251,8 +280,9 @@ export function gather(
 }
 
 /**
- * Refuses a name that no caller may give to an observation: one of the runtime's own, such as `stock.look#0` or `assize.failure`, or of
- * more than 512 characters. For whoever records an answer now and proposes with it later.
+ * Refuses an observation name that is reserved for the runtime, such as `stock.look#0` or
+ * `assize.failure`, or longer than 512 characters. For callers that record an answer now and
+ * propose with it later.
  *
  * @throws RuntimeError `bad_intent`
  */
@@ -271,7 +301,7 @@ function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Jso
   return inOnePiece(what, limits, () => copyJson(given, limits));
 }
 
-/** An idempotency key as entries have it: each principal's keys are their own, in each trajectory. */
+/** An idempotency key as entries have it, separate for each principal and trajectory. */
 export function keyHashOf(key: string, principal: string, trajectory: string): Hash {
   return hashText(plainText({ key, principal, trajectory }));
 }
@@ -285,7 +315,10 @@ function isSensitive(observation: ObservationInput): boolean {
   return sensitive === true;
 }
 
-/** Longest name, parameter or key of an intent: they are kept in memory, and stand in every entry. */
+/**
+ * Longest name, parameter or key of an intent: they are cached in memory, and stored in every
+ * entry.
+ */
 const NAME_MAX = 512;
 
 function isName(value: unknown): boolean {

@@ -16,22 +16,25 @@ import { type Random, systemRandom } from '#oracle';
 import type { Sighting } from './intent.ts';
 import { randomHex } from './random-hex.ts';
 
-/** Gives a new salt, 32 hex digits. */
+/** Returns a new salt, 32 hex digits. */
 export type Salting = () => string;
 
 const SALT_BYTES = 16;
 
-/** Salts that are what is drawn: where nobody else has this chance at any other place. */
+/** Salts that are the drawn bytes themselves. For randomness that is used nowhere else. */
 export function drawnSalts(random: Random): Salting {
   return () => randomHex(random, SALT_BYTES);
 }
 
 /**
- * Salts for what is kept at one place of a store, each made of bytes that are drawn and of that place. A store has a text once under its
- * hash: with equal salts two equal texts were one, and to erase it here would erase it there. Two runtimes that were given the same
- * seed draw the same bytes, but nothing is written at one place by both: of those who follow one head of a trajectory one is accepted, and
- * two calls with one key are one call to their sink as well. It is still a function of the seed and of what was done: the same again makes
- * the same ledger. What the machine's own generator gives never comes again, and needs nothing of the place.
+ * Salts for values at one place of a store, each derived from drawn bytes and that place. A store
+ * keeps each blob once under its hash. With equal salts, two equal values would share one blob, and
+ * erasing one would erase the other.
+ *
+ * Two runtimes with the same seed draw the same bytes, but they never write different values at one
+ * place. Of two writers on the same head one is accepted, and two calls with one key are one call
+ * to their sink as well. The salt is still a function of the seed and of the history, so the same
+ * history makes the same ledger. The system's own generator never repeats, so it needs no place.
  */
 export function saltsAt(random: Random, ...place: readonly string[]): Salting {
   const drawn = drawnSalts(random);
@@ -39,7 +42,10 @@ export function saltsAt(random: Random, ...place: readonly string[]): Salting {
   return () => hashText(plainText(['assize/salt/v1', drawn(), ...place])).slice(0, 2 * SALT_BYTES);
 }
 
-/** Puts values where an entry can refer to them: in place, or, when they are large or sensitive, in blobs that go with it. */
+/**
+ * Stores values so that an entry can refer to them: in place, or in blobs of the same batch if they
+ * are large or sensitive.
+ */
 export class Kept {
   readonly blobs: BlobRow[];
   readonly #salt: Salting;
@@ -53,12 +59,12 @@ export class Kept {
     return sensitive ? storeSalted(value, this.#salt(), this.blobs) : store(value, this.blobs);
   }
 
-  /** A sensitive value that was made here, as `plainText` says. */
+  /** A sensitive value that was made here, canonicalised by `plainText`. */
   made(value: Json): BlobRef {
     return storeSalted(value, this.#salt(), this.blobs, plainText);
   }
 
-  /** What was observed, as an entry has it. */
+  /** The observations, as an entry has them. */
   observations(sightings: readonly Sighting[]): readonly Observation[] {
     return sightings.map(({ seen, isSalted }) => {
       if (!isSalted) return seen;
@@ -70,15 +76,16 @@ export class Kept {
   }
 
   /**
-   * Operations, each sensitive value by salted hash. A list without any may go into a blob as a whole; in one with some, large
-   * values do so one by one, because nothing inside a blob is a reference.
+   * The operations, each sensitive value by salted hash. A list without sensitive values may be one
+   * blob. In a list with some, large values become separate blobs, because nothing inside a blob is
+   * a reference.
    */
   patches(patches: readonly PatchOperation[]): Stored<readonly Patch[]> {
     if (!patches.some(standsAlone)) return store(patches as unknown as Json, this.blobs) as Stored<readonly Patch[]>;
     return this.listed(patches);
   }
 
-  /** The same, always in place. */
+  /** Same, always in place. */
   listed(patches: readonly PatchOperation[]): readonly Patch[] {
     return patches.map((patch) =>
       patch.op === 'remove'
@@ -88,12 +95,12 @@ export class Kept {
   }
 
   #inPlace(value: Json, sensitive: boolean): Stored {
-    // What an erasure has left stands where it left it.
+    // The marker of an erased value stays in place.
     return !sensitive && isErased(value) ? value : this.value(value, sensitive);
   }
 }
 
-/** Sensitive, or data that could be taken for a reference. */
+/** Whether a value must be a separate blob: it is sensitive, or could be taken for a reference. */
 function standsAlone(patch: PatchOperation): boolean {
   return patch.op !== 'remove' && (patch.sensitive === true || isBlobRef(patch.value));
 }

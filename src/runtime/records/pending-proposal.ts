@@ -18,16 +18,16 @@ import { RuntimeError } from '../errors.ts';
 
 type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
 
-/** Where the parts of a pending proposal are read from. */
+/** The sources of the parts of a pending proposal. */
 export interface WaitingSources {
   readonly replayer: Replayer;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
 }
 
 /**
- * What waits, read back from its entry, with its blobs and recorded observations.
+ * A pending proposal read back from its entry, with its blobs and recorded observations.
  *
- * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`, `erased`
+ * @throws LedgerFault for a missing blob; RuntimeError `observation_missing`, `erased`
  */
 export async function readWaiting(
   pending: PendingPayload,
@@ -79,7 +79,7 @@ export async function readOperations(
   if (isBlobRef(stored)) return (await replayer.values.patches(entry, stored)) as PatchOperation[];
   return Promise.all(
     stored.map(async (patch): Promise<PatchOperation> => {
-      // In a ledger that was tampered with it may be no operation, which is for the fold to say.
+      // In a ledger that was tampered with this may not be an operation; the fold reports that.
       const value = (patch as { readonly value?: Stored } | null)?.value;
       if (!isBlobRef(value) || isErased(value)) return patch as PatchOperation;
       return {
@@ -92,9 +92,9 @@ export async function readOperations(
 }
 
 /**
- * The value that an observation was recorded with.
+ * The recorded value of an observation.
  *
- * @throws LedgerFault for a blob that is not there; RuntimeError `observation_missing`, `erased`
+ * @throws LedgerFault for a missing blob; RuntimeError `observation_missing`, `erased`
  */
 export async function observedValue(
   observation: Observation,
@@ -116,7 +116,8 @@ export async function observedValue(
 }
 
 /**
- * Sees that observations by oracle key are what the oracle log has: an entry must not name an answer that was never given.
+ * Checks that observations by oracle key are in the oracle log: an entry must not name an answer
+ * that was never given.
  *
  * @throws RuntimeError `observation_missing`, `erased`
  */

@@ -2,42 +2,50 @@ import type { Escalated } from '#kernel';
 import type { Hash, Instant, PartitionName } from '#ledger';
 import type { Period, Question } from '#memory';
 
-/** What a person has to choose between, as a pending approval has it. */
+/** A question of a pending approval: the counselor chooses one of its members. */
 export interface AskedQuestion {
-  /** What an answer names: a hash over the members. */
+  /** The id that an answer names: a hash over the members. */
   readonly request: string;
   readonly space: string;
   readonly subject: string;
   readonly predicate: string;
   readonly members: readonly {
-    /** What an answer elects. */
+    /** The id that an answer chooses. */
     readonly claim: string;
     readonly object: string;
     readonly confidence: number;
-    /** When it is said to be so. */
+    /** The valid time of the claim. */
     readonly valid: readonly Period[];
   }[];
 }
 
-/** Who is believed, by the claim of a member. */
+/** The winning claim of a question. */
 export interface GivenAnswer {
   readonly request: string;
   readonly winner: string;
 }
 
-/** What waits for a person who chooses. Nothing is frozen meanwhile: what was believed stays so. */
+/**
+ * A proposal that needs the answers of a counselor. Nothing is frozen in the meantime, and the
+ * current facts stay.
+ */
 export interface AskedFor extends Escalated {
   readonly questions: readonly AskedQuestion[];
-  /** When it was said, where that was before it was put up. */
+  /** The time of the statements, if it was before the submission. */
   readonly saidAt?: Instant | undefined;
   readonly asked: Asked;
 }
 
-/** Questions for a person. */
+/** Questions for a counselor. */
 export interface Asked {
   readonly questions: readonly Question[];
-  /** Texts of what is believed that they quote, by the blobs that these stand in: an entry has another copy of each. */
+  /**
+   * The blobs of the existing facts that the questions quote. The entry has its own copy of each.
+   */
   readonly repeats: readonly Hash[];
-  /** What they are about, to be read again where one of these was erased meanwhile. */
+  /**
+   * The partitions of the questions, to be reloaded if one of these blobs was erased in the
+   * meantime.
+   */
   readonly partitions: readonly PartitionName[];
 }

@@ -3,7 +3,8 @@ import type { Random } from '#oracle';
 /** Fresh bytes, in lower-case hex. */
 export function randomHex(random: Random, count: number): string {
   const bytes = random.bytes(count);
-  // By way of one buffer for all: to make one takes as long as the rest of it. What is no list of bytes would leave there what was drawn before.
+  // Uses one shared buffer, because allocating one takes as long as the rest. A value that is not a
+  // byte array would leave the previous random bytes in the buffer.
   if (!(bytes instanceof Uint8Array) || bytes.length > written.length) return Buffer.from(bytes).toString('hex');
   written.set(bytes);
   return written.toString('hex', 0, bytes.length);

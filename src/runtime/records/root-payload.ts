@@ -17,7 +17,7 @@ import { RuntimeError } from '../errors.ts';
 import { COMPILER_VERSION } from './entry-payloads.ts';
 import type { Kept } from './payload-blobs.ts';
 
-/** What a root entry is made of. */
+/** The content of a root entry. */
 export interface Beginning {
   readonly trajectoryId: string;
   readonly at: Instant;
@@ -51,7 +51,7 @@ export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ..
   };
 }
 
-/** A state as a beginning has it: its sensitive parts apart. */
+/** A state as a root entry has it, with its sensitive parts separate. */
 export function begunWith(
   domain: Domain,
   state: Json,
@@ -73,7 +73,8 @@ export function refOf({ name, version, hash }: Domain): DomainRef {
 }
 
 /**
- * A beginning must pass every invariant, or say that it does not (decisions §2.2): what it then says.
+ * The detection vector of an initial state. The state must pass every invariant, unless `override`
+ * is set (docs/decisions/007-incremental-checks.md).
  *
  * @throws RuntimeError `broken_start`
  */
@@ -90,7 +91,10 @@ export function vectorOf(world: World, override: boolean): readonly VectorItem[]
   );
 }
 
-/** The writs of a beginning, each of which must hold. @throws RuntimeError `bad_writ`, `bad_option`; AuthorityError `bad_writ` */
+/**
+ * The writs of a root or branch, all checked. @throws RuntimeError `bad_writ`, `bad_option`;
+ * AuthorityError `bad_writ`
+ */
 export function checkWrits(writs: readonly Json[], verifier: WritVerifier): readonly Json[] {
   if (!Array.isArray(writs)) throw new RuntimeError('bad_option', 'The options can’t be used: writs are a list.');
   const bound = new Writs();

@@ -14,7 +14,7 @@ import {
 import { RuntimeError } from '../errors.ts';
 import type { GivenAnswer } from './questions.ts';
 
-/** What became of a proposal, or of what was pending. `entry` is durable when this is answered. */
+/** The outcome of a proposal or of a resolution. The entry is durable when this is returned. */
 export type Ruling =
   | { readonly ruling: 'committed'; readonly entry: EntryRow }
   | {
@@ -27,44 +27,55 @@ export type Ruling =
   | {
       readonly ruling: 'escalated';
       readonly entry: EntryRow;
-      /** The id under which it is approved or rejected: the entry's. */
+      /** The id for the approval or rejection: the entry's id. */
       readonly pending: Hash;
       readonly channel: string;
       readonly reason: PendingPayload['reason'];
       readonly detail: string;
       readonly invariantId?: string;
-      /** Where it takes more than one: how many people must approve it, and who has. */
+      /**
+       * Set if several counselors must approve: the required number, and the counselors that have
+       * approved.
+       */
       readonly approvals?: number;
       readonly approvedBy?: readonly CounselorRecord[];
     }
-  /** An open approval stops this proposal; nothing was recorded. Propose again when it is resolved. */
+  /**
+   * An open approval blocks this proposal; nothing was recorded. Propose again when it is resolved.
+   */
   | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
 
-/** What ends an escalation: a counselor's commit or rejection, or its expiry. */
+/** The end of an escalation: a counselor's commit or rejection, or the expiry. */
 export type FinalRuling = Extract<Ruling, { readonly ruling: 'committed' | 'rejected' }>;
 
 export interface Resolution {
   /**
-   * Who decides: the domain's counselors say whether they may. A name of 1 to 512 characters that can all be seen, with single
-   * spaces inside.
+   * The counselor; the domain's counselors decide whether the principal may resolve. A name of 1 to
+   * 512 visible characters, with single spaces inside.
    */
   readonly principal: string;
-  /** How they were identified, for the record. */
+  /** The method of authentication, for the record. */
   readonly method: string;
-  /** The digest they were shown; another one is refused. */
+  /** The digest shown to the counselor; another digest is refused. */
   readonly digest?: Hash;
 }
 
 export interface ApprovalInput extends Resolution {
-  /** Also when the result does not pass every invariant. Where it takes several people, all of them must say so. */
+  /**
+   * Approves also if the result breaks an invariant. If several counselors must approve, all must
+   * set this.
+   */
   readonly override?: boolean;
   readonly reason?: string;
   /**
-   * What is believed, where it contradicts what is: the winner of each question. Who answers is a counselor of the kind that its predicate
-   * names. Where it takes several people, the last one alone answers.
+   * For statements that contradict facts: the winner of each question. The counselor must be of the
+   * kind that the predicate names. If several counselors must approve, only the last one answers.
    */
   readonly answers?: readonly GivenAnswer[];
-  /** The counselor's own change in place of the proposal's; refused where it takes several people. */
+  /**
+   * The counselor's own change instead of the proposal's; refused if several counselors must
+   * approve.
+   */
   readonly replacement?: readonly PatchOperation[];
 }
 
@@ -82,10 +93,10 @@ export const APPROVAL: Form = form.options<ApprovalInput>({
 });
 
 /**
- * What goes into an entry must be what an entry may have, and is what was checked: a copy, whatever the caller makes of the input
- * while others are waited for.
+ * A checked copy of the input that an entry can store. Later changes by the caller have no effect.
  *
- * @throws RuntimeError `bad_intent`; KernelError `invalid_replacement`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_intent`; KernelError `invalid_replacement`; ArgumentError
+ * `bad_argument`
  */
 export function checkedResolution<Input extends Resolution>(
   given: Input,
@@ -108,7 +119,7 @@ export function checkedResolution<Input extends Resolution>(
   });
 }
 
-/** Copies, of which each member was read once. */
+/** Copies; each member is read once. */
 function answersFrom(given: unknown): GivenAnswer[] {
   const answers = Array.isArray(given) ? Array.from(given as unknown[], answerFrom) : [undefined];
   if (answers.every((answer) => answer !== undefined)) return answers;
@@ -123,7 +134,7 @@ function answerFrom(given: unknown): GivenAnswer | undefined {
   return typeof request === 'string' && typeof winner === 'string' ? { request, winner } : undefined;
 }
 
-/** What is no list of operations is for the kernel to say, which tries them. */
+/** The kernel reports a value that is not a list of operations when it applies it. */
 function ownReplacement(given: unknown): unknown {
   try {
     return copyJson(given, { ...WORLD_LIMITS, foreign: true });
@@ -139,7 +150,7 @@ export function rulingOf(row: EntryRow): Ruling {
   return rulingFrom(row, readRow(row).payload);
 }
 
-/** The same with the payload at hand. */
+/** Same, for a payload that was already read. */
 export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   const entry = row;
   if (payload.kind === 'commit') return { ruling: 'committed', entry };

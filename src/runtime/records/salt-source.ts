@@ -2,8 +2,9 @@ import type { Hash } from '#ledger';
 import type { Random } from '#oracle';
 
 /**
- * The chance of what is judged anew behind one head, because something had to be read first or was changed elsewhere: it is the same again, so that
- * how often that happened does not show in the entry, and a replay, which reads at other times, makes the same one.
+ * The randomness for repeated adjudications on one head, after a read or a foreign change. Each
+ * repetition draws the same values. So the number of repetitions does not show in the entry, and a
+ * replay, which reads at other times, makes the same entry.
  */
 export class Chance implements Random {
   readonly #random: Random;
@@ -15,7 +16,7 @@ export class Chance implements Random {
     this.#random = random;
   }
 
-  /** From the beginning, of what is ruled on behind this head. */
+  /** Starts over, for a ruling on this head. */
   from(head: Hash | null): this {
     if (head !== this.#head) this.#drawn = [];
     this.#head = head;
@@ -25,7 +26,7 @@ export class Chance implements Random {
 
   bytes(count: number): Uint8Array {
     const again = this.#drawn[this.#next];
-    // Another number of them is of something else that is drawn for.
+    // Another count means another purpose, so the drawn value does not fit.
     if (again?.length !== count) this.#drawn.splice(this.#next, Number.POSITIVE_INFINITY, this.#random.bytes(count));
     return Uint8Array.from(this.#drawn[this.#next++] as Uint8Array);
   }

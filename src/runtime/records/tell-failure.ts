@@ -1,8 +1,8 @@
 import type { RuntimeError } from '../errors.ts';
 
 /**
- * Tells a listener of what nothing fails for; without one the process warns. Whoever is to hear of it may fail too, and nobody
- * else is left to be told: the process warns of that.
+ * Notifies a listener of an error that fails nothing else; without a listener the process warns. If
+ * the listener itself throws, the process warns of that error.
  */
 export function tellFailure(listener: ((error: RuntimeError) => void) | undefined, error: RuntimeError): void {
   if (listener === undefined) {

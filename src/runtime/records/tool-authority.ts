@@ -1,70 +1,86 @@
 import type { Approved, Authority, Cost, Escalated, HeldBack, PolicyRuling, Refusal, Rejected } from '#kernel';
 import type { BlobRow, Delta, EffectWrite, Hash } from '#ledger';
 
-/** One use of a tool, for the writ and the policy to be asked about. */
+/** One use of a tool, for the check by writ and policy. */
 export interface ToolUse {
   readonly action: string;
   readonly scopes: readonly string[];
   readonly args: Parameters<Authority['decides']>[0]['args'];
 }
 
-/** A call that can be neither undone nor held, and the kind of counselor that its tool wants to be asked. */
+/** A call of a pivot tool, and the kind of counselor that its tool requires. */
 export interface Pivot {
   readonly tool: string;
   readonly channel?: string;
 }
 
-/** What a proposal brings of effects: they are ruled on with it, and written with its commit. */
+/** The effects of a proposal: adjudicated with it, and written with its commit. */
 export interface Acting {
   /** As the commit names them. */
   readonly effects: Delta['effects'];
-  /** Of the transaction: what is reserved for undoing what it did is free with its commit. */
+  /**
+   * The epoch of the transaction. The budget reserved for its compensations is released with the
+   * commit.
+   */
   readonly epoch: number;
   readonly cost: Cost;
-  /** What undoing what is held would cost, where that may be undone after its commit. */
+  /** The cost of compensating buffered effects, if they may be compensated after the commit. */
   readonly undoCost: Cost;
   readonly uses: readonly ToolUse[];
-  /** What of it can be neither undone nor held, where that is still to be approved. */
+  /** The pivot among the effects, if it is not approved yet. */
   readonly pivot?: Pivot | undefined;
   /**
-   * How it waits for a person, where something has been done already: that is undone, and called again, under other keys, once it is
-   * approved (decisions §5.5).
+   * The form in which the transaction waits for approval, if some effects have already executed.
+   * They are compensated now and called again under other keys after the approval
+   * (docs/decisions/015-effect-order.md).
    */
   readonly parked?: (() => Acting) | undefined;
-  /** What the effects are, for what names them. */
+  /** The blobs of the effects. */
   readonly blobs: readonly BlobRow[];
-  /** What is written with the commit entry. */
+  /** The effect-log write of the batch with the commit entry. */
   write(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] };
-  /** What is written with the entry that rejects it, or puts it up, if something of it is in the log. */
+  /**
+   * The effect-log write of the batch with the entry that rejects or escalates the proposal, if the
+   * log has effects of it.
+   */
   undone(entry: Hash, by: UndoneBy): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined;
 }
 
-/** The ruling by which what was done before it does not stay. */
+/** A ruling after which the executed effects are compensated. */
 export type UndoneBy = 'rejected' | 'escalated';
 
-/** What a tool has answered is observed by this name, as nothing else is (`isToolObservation`); `place` is that of the branch. */
+/**
+ * The observation name of a tool's answer; the name is reserved (`isToolObservation`). `place` is
+ * the path of the branch.
+ */
 export function toolObservation(tool: string, place: string, ordinal: number): string {
   return `${tool}#${place}${ordinal}`;
 }
 
-/** Whether that is the name of what a tool has answered: nobody else may name anything so, and no entry says it otherwise. */
+/**
+ * Whether a name is that of a tool's answer. No caller may use such a name, and entries use no
+ * other for these answers.
+ */
 export function isToolObservation(name: string): boolean {
   return /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*#(?:\d+\.\d+\/)*\d+$/.test(name);
 }
 
-/** Whether a tool was asked for it: what that cost stands nowhere but in the sum, if nothing else is to be done by it. */
+/**
+ * Whether the proposal observed a tool's answer. If no effect remains, only the total contains the
+ * cost of that call.
+ */
 export function hasToolObservation(observations: readonly { readonly name: string }[]): boolean {
   return observations.some(({ name }) => isToolObservation(name));
 }
 
-/** Whose part tools are in what a policy is asked: they belong to no role of the domain. */
+/** The role of tools in policy requests: tools belong to no role of the domain. */
 const TOOL_ROLE = Object.freeze({ name: 'assize.tool', params: Object.freeze({}) });
 
-/** What writ and policy say of a use of a tool. */
+/** The result of writ and policy for a use of a tool. */
 interface Said {
-  /** Why it may not be. */
+  /** The reason of a refusal. */
   readonly refusal?: Refusal;
-  /** Why a person is to be asked. */
+  /** The reason for an escalation. */
   readonly asked?: HeldBack;
   readonly policy?: PolicyRuling;
 }
@@ -85,7 +101,10 @@ function saidOf(authority: Authority, { action, scopes, args }: ToolUse): Said {
   return { asked: { reason: 'writ_requires_approval', detail }, ...policy };
 }
 
-/** Why a tool may not be used so, or undefined. A person who is to be asked is asked where `approval` says that one can be. */
+/**
+ * The reason to refuse this use of a tool, or undefined. If approval is required, `approval` tells
+ * whether a human can be asked.
+ */
 export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
   const { refusal, asked, policy } = saidOf(authority, use);
   if (asked === undefined || approval) return refusal;
@@ -93,7 +112,7 @@ export function refusalOf(authority: Authority, use: ToolUse, approval: boolean)
   return { reason: 'policy_denied', detail, ...(policy && { policy }) };
 }
 
-/** What a proposal costs, with what its tools do. */
+/** The cost of a proposal, including its tools. */
 export function costOf({ compiled }: Pick<Approved | Escalated, 'compiled'>, acting: Acting | undefined): Cost {
   return acting === undefined ? compiled.cost : sum(compiled.cost, acting.cost);
 }
@@ -105,8 +124,8 @@ export function sum(left: Cost, right: Cost): Cost {
 }
 
 /**
- * The budget is asked for what tools cost too, and a person where writ or policy (`asked`, as `toolsAsked` says) or the class of one of them
- * want that.
+ * Adds tools to an authority: the budget must cover their cost. Approval is required if the writ,
+ * the policy (`asked`, from `toolsAsked`) or a tool's class requires it.
  */
 export function withTools(authority: Authority, acting: Acting | undefined, asked?: HeldBack): Authority {
   if (acting === undefined) return authority;
@@ -117,7 +136,10 @@ export function withTools(authority: Authority, acting: Acting | undefined, aske
   };
 }
 
-/** Whatever writ and policy say, a person is asked about what can be neither undone nor held (decisions §5.9). */
+/**
+ * A pivot always requires approval, whatever writ and policy allow
+ * (docs/decisions/016-effect-outcomes.md#pivot).
+ */
 function heldBackBy({ pivot }: Acting, asked: HeldBack | undefined): HeldBack | undefined {
   if (pivot === undefined) return asked;
   const { tool, channel } = pivot;
@@ -127,8 +149,8 @@ function heldBackBy({ pivot }: Acting, asked: HeldBack | undefined): HeldBack | 
 }
 
 /**
- * What is held until the commit needs its authority then: a writ may have been revoked since it was planned. Why it has none, or why a
- * person is to be asked first about one of its uses.
+ * Buffered effects need authority at the commit, because a writ may have been revoked since they
+ * were planned. Returns the refusal, or the reason to require approval for one of the uses.
  */
 export function toolsAsked(
   authority: Authority,
