@@ -4,35 +4,40 @@ import type { Tenures } from './tenure.ts';
 
 interface Member {
   readonly leaseMs: number;
-  /** By the clock of the process. */
+  /** The end of the membership's lease, by the clock of the process. */
   until: number;
   heard: number;
   listener: () => void;
 }
 
-/** `Omit` of each that it may be. */
+/** `Omit` of `seq` from each member of the union. */
 type Unplaced<T> = T extends { readonly seq: number } ? Omit<T, 'seq'> : never;
 
-/** That nobody else has a tenure: waited for and had by all who share, together. */
+/**
+ * The lease that excludes exclusive holders. All group members wait for it and hold it together.
+ */
 interface Kept {
   readonly tenure: Promise<Tenure>;
   readonly giveUp: AbortController;
-  /** Members, and those who are about to be. */
+  /** The number of members, including callers that are joining. */
   count: number;
 }
 
-/** Those who share the effects of a store in memory, and what they have said of their live work. */
+/**
+ * The group members of a store in memory, and the events that they have published about active
+ * transactions.
+ */
 export class Members {
   readonly #effects: MemoryEffects;
   readonly #tenures: Tenures;
   readonly #inTurn: <T>(write: () => T) => Promise<T>;
   readonly #members = new Map<number, Member>();
-  /** Without what all have heard of work that has ended. */
+  /** Without the events of ended transactions that every member has received. */
   #happened: Happening[] = [];
   #seq = 0;
   #lastEpoch = 0;
   #kept: Kept | undefined;
-  /** Why nobody joins any more. */
+  /** The reason why no caller can join any more. */
   #end: Error | undefined;
 
   constructor(effects: MemoryEffects, tenures: Tenures, inTurn: <T>(write: () => T) => Promise<T>) {
@@ -64,7 +69,7 @@ export class Members {
     };
   }
 
-  /** Ends all memberships; for that reason nobody joins any more. */
+  /** Ends all memberships with the reason. No caller can join afterwards. */
   end(reason: Error): void {
     this.#end = reason;
     for (const fence of [...this.#members.keys()]) this.#lose(fence);
@@ -73,7 +78,7 @@ export class Members {
   #keepOthersOut(): Kept {
     if (this.#kept === undefined) {
       const giveUp = new AbortController();
-      // No fence of its own: each member has one.
+      // The lease has no fence: each member has its own fence.
       const tenure = this.#tenures.hold(async () => ({ fence: 0, lastEpoch: 0 }), giveUp.signal);
       this.#kept = { tenure, giveUp, count: 0 };
     }
@@ -94,7 +99,7 @@ export class Members {
 
   #join(leaseMs: number): number {
     if (this.#end !== undefined) throw this.#end;
-    // The first one ends the tenure before.
+    // The first member ends the lease before it.
     const { fence, lastEpoch } = this.#members.size === 0 ? this.#effects.raise() : this.#effects.join();
     this.#lastEpoch = Math.max(this.#lastEpoch, lastEpoch);
     const member = { leaseMs, until: performance.now() + leaseMs, heard: 0, listener: () => undefined };
@@ -120,7 +125,7 @@ export class Members {
     return this.#happened.filter(({ seq }) => seq > heard);
   }
 
-  /** What is of it is another one's at once, where one is there. */
+  /** Ends a membership. Another member adopts its transactions immediately, if one exists. */
   #leave(fence: number): void {
     if (!this.#members.has(fence)) return;
     this.#part(fence);
@@ -134,19 +139,19 @@ export class Members {
   #part(fence: number): void {
     if (!this.#members.delete(fence)) return;
     this.#effects.part(fence);
-    // Whoever comes next finds all that is open in the log.
+    // The next member finds all open transactions in the log.
     if (this.#members.size === 0) this.#happened = [];
     this.#letOthersIn();
   }
 
-  /** Of one that has not parted by itself, and is told. */
+  /** Ends the membership of a member that did not leave itself, and notifies that member. */
   #lose(fence: number): void {
     const { listener } = this.#members.get(fence)!;
     this.#part(fence);
     queueMicrotask(listener);
   }
 
-  /** What is of those that are members no more, or were not heard of for a lease. */
+  /** Adopts the transactions of ended members, and of members whose lease has expired. */
   #takeOver(fence: number): void {
     const now = performance.now();
     for (const [other, { until }] of this.#members) if (other !== fence && until < now) this.#lose(other);
@@ -156,14 +161,17 @@ export class Members {
     );
     const gone = new Set(orphans.map((each) => each.fence));
     const left = this.#leftBy(gone);
-    // Who comes later hears of it as if it had been the new member's from the beginning.
+    // A later member receives these events as if the new owner had published them from the start.
     this.#happened = this.#happened.map((each) => (gone.has(each.fence) ? { ...each, fence } : each));
     for (const each of gone) this.#add({ is: 'taken', fence, gone: each });
-    // It may have waited for a tool or for the store, and not for a person: that is tried again, and else it is left again.
+    // The transaction may have waited for a tool or for the store, and not for a human. The new
+    // owner retries it, or marks it unresolved again.
     for (const epoch of left) this.#add({ is: 'own', fence, epoch });
   }
 
-  /** Epochs that these have left last, and nobody goes on with. */
+  /**
+   * The epochs that one of these members marked as unresolved last, and that no member has resumed.
+   */
   #leftBy(fences: ReadonlySet<number>): readonly number[] {
     const left = new Map<number, boolean>();
     for (const each of this.#happened) {

@@ -5,19 +5,19 @@ import type { ScrubberOptions } from './writer/scrub.ts';
 import type { Turns } from './writer/write-turns.ts';
 import type { Writer } from './writer/writer.ts';
 
-/** What `openPostgres` has settled about a store. */
+/** The connection data that `openPostgres` has determined. */
 export interface Connections {
   readonly url: string;
   readonly path: string;
   readonly schema: string;
   readonly readers: Readers;
-  /** None in a store that is only read. */
+  /** Undefined in a read-only store. */
   readonly writer: Writer | undefined;
-  /** For those who write. */
+  /** The write locks of the writing process. */
   readonly turns: Turns;
   readonly tenures: Tenures;
   readonly tell: boolean;
-  /** None where what was erased is left in the files, for somebody else to take out. */
+  /** Undefined if another process must remove erased bytes from the files. */
   readonly scrubbing: Pick<ScrubberOptions, 'lockTimeoutMs' | 'open'> | undefined;
   readonly open: () => Promise<Session>;
 }

@@ -1,6 +1,7 @@
-// The store for many processes and machines: a ledger, its Merkle log and an oracle log in one schema of a PostgreSQL
-// database. It keeps rows and answers compare-and-set; it never judges what the rows say, and never shows a password. The
-// folder has one file an operation, as sqlite/ has. The driver is the package `pg`, loaded when a store is opened.
+// The store for many processes and machines: a ledger, its Merkle log and an oracle log in one
+// schema of a PostgreSQL database. The store keeps rows and answers compare-and-set. It never
+// adjudicates the contents of rows, and never shows a password. The folder has one file per
+// operation, like sqlite/. The driver is the package `pg`, loaded when a store is opened.
 export type { Followable, News } from '../follow.ts';
 export type { Durability, OpenMode, Scrubbing } from '../options.ts';
 export { DEFAULT_SCHEMA } from './connection/connection-url.ts';

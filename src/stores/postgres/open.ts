@@ -15,26 +15,31 @@ import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
 import { TURNS_MAX, Turns } from './writer/write-turns.ts';
 import { Writer } from './writer/writer.ts';
 
-/** Defaults. The longest waits are those of another writer's commit, of a page of large entries, and of a far server. */
+/**
+ * Defaults. The limits allow for another writer's commit, a page of large entries, and a distant
+ * server.
+ */
 export const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** With the pauses between them some 25 seconds: longer than most servers take to restart. */
+/** With the pauses about 25 seconds: longer than most servers take to restart. */
 export const CONNECT_ATTEMPTS = 20;
 export const READERS = 4;
 
-/** The first version with all that is asked of the server here. */
+/** The first server version with every feature that this store uses. */
 const SERVER_VERSION_MIN = 140_000;
 
 /**
- * Opens the store in one schema of a PostgreSQL database, and makes the schema where `mode` allows it.
+ * Opens the store in one schema of a PostgreSQL database, and creates the schema if `mode` allows
+ * it.
  *
- * The connections must go to the server itself or through a pooler that keeps one for a session, because settings,
- * statements and `LISTEN` last as long.
+ * The connections must go to the server itself, or through a pooler in session mode, because
+ * settings, prepared statements and `LISTEN` last for a session.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (nothing was changed); `store_newer_schema`,
- *   `store_older_schema`, `store_readonly`, `store_locked`, `store_denied`, `store_unreachable`, `store_failed`;
- *   `store_invalid_input` for a URL or options that are none; ArgumentError `bad_argument`. No error repeats the password.
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (nothing was
+ *   changed); `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`,
+ *   `store_denied`, `store_unreachable`, `store_failed`; `store_invalid_input` for an invalid URL
+ *   or invalid options; ArgumentError `bad_argument`. No error repeats the password.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   requireForm(POSTGRES_OPTIONS, options, 'options');
@@ -94,12 +99,15 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   }
 }
 
-/** What an erasure had still to do when its process ended. A store that can't do that now is a store all the same. */
+/**
+ * Resumes an erasure that its process did not finish. A store that cannot finish it now still
+ * opens.
+ */
 async function goOnErasing(store: PostgresStore): Promise<void> {
   try {
     await store.scrub();
   } catch (error) {
-    // It stays due, and the check of the store says so.
+    // The erasure stays due, and the self check of the store reports it.
     if (!isAssizeError(error, 'store_not_scrubbed')) throw error;
   }
 }
@@ -127,7 +135,8 @@ function pathOf(settings: SessionOptions, schema: string): string {
     const where = host.startsWith('/') ? `/${database}?host=${host}&port=${port}&` : `${name}:${port}/${database}?`;
     return `postgres://${where}schema=${schema}`;
   } catch (error) {
-    // The error is not kept as a cause: it may show the URL. Only that of a file that the URL names says no more than that.
+    // The error is not kept as a cause, because it can show the URL. Only the path of an unreadable
+    // file is safe to show.
     const path = error instanceof Error && 'path' in error ? `: ${error.path} can't be read` : '';
     throw badUrl(`the driver does not understand it${path}; it says postgres://user:password@host:5432/database`);
   }

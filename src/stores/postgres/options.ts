@@ -2,37 +2,51 @@ import type { Durability, OpenMode, Scrubbing } from '../options.ts';
 
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:5432/database?schema=assize`, or `postgresql://…`. The schema is `assize` where none is
-   * named; the other parameters are the driver's, and what is not said comes from the environment (`PGHOST`, …).
+   * `postgres://user:password@host:5432/database?schema=assize`, or `postgresql://…`. The default
+   * schema is `assize`. The other parameters belong to the driver. Missing values come from the
+   * environment (`PGHOST`, …).
    */
   readonly url: string;
-  /** Default `create`, which makes a missing schema, but no database. */
+  /** Default `create`, which creates a missing schema but never a database. */
   readonly mode?: OpenMode;
   /**
-   * Default `full`. `normal` and `off` are the same here: commits are answered before the server has them on disk, and it
-   * loses the last ones when it crashes.
+   * Default `full`. `normal` and `off` are the same in this store: a commit is answered before it
+   * is durable, and a crash of the server loses the last commits.
    */
   readonly durability?: Durability;
-  /** How long an opening or a write waits for what someone else has locked before it gives up with `store_locked`. */
+  /**
+   * The longest wait of an open or a write for a lock of another process, in milliseconds. After it
+   * the call throws `store_locked`.
+   */
   readonly lockTimeoutMs?: number;
-  /** How long the server may work on one statement. */
+  /** The longest time, in milliseconds, that the server may work on one statement. */
   readonly statementTimeoutMs?: number;
-  /** How long a connection may take to be made. */
+  /** The longest time, in milliseconds, to open a connection. */
   readonly connectTimeoutMs?: number;
-  /** Attempts to reach the server again before what waits fails with `store_unreachable`. Opening makes one. */
+  /**
+   * The number of attempts to reach the server again before waiting calls fail with
+   * `store_unreachable`. Opening makes one attempt.
+   */
   readonly connectAttempts?: number;
-  /** Connections for reading, besides the one that writes; each is made when it is needed. */
+  /**
+   * The number of connections for reading, in addition to the writing one. Each is opened on
+   * demand.
+   */
   readonly readers?: number;
   /**
-   * Whether commits tell those who follow the store (default true). The server lets transactions that tell something commit
-   * one after the other, so many processes that write all the time are faster without.
+   * Whether commits notify the followers of the store (default true). The server serializes the
+   * commits of transactions that notify. Many processes that write constantly are therefore faster
+   * without notifications.
    */
   readonly notify?: boolean;
   /**
-   * When the tables are written anew after an erasure, so that their files have nothing of it (default `at_once`). They are locked for as long
-   * as that takes. With `later` it stays due, also when this process opens the store: until one opens it, or erases, that is not told so.
+   * The time at which the tables are rewritten after an erasure, to remove the erased bytes from
+   * their files (default `at_once`). The rewrite locks the tables.
+   *
+   * With `later` the rewrite stays due, also when this process opens the store. A process without
+   * that option does the rewrite when it opens the store or erases.
    */
   readonly scrub?: Scrubbing;
-  /** How the server names the connections in its own views. */
+  /** The name of the connections in the server's own views. */
   readonly applicationName?: string;
 }

@@ -29,7 +29,7 @@ import { prepareResolve } from './ledger/resolve.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
 import { prepareTrajectories } from './ledger/trajectories.ts';
 
-/** Facts as whoever is asked sees them. */
+/** The reads of facts, over any connection or pool. */
 export function prepareFactAnswers(
   readers: Asking,
   { schema, path }: Pick<Connections, 'schema' | 'path'>,
@@ -42,7 +42,7 @@ export function prepareFactAnswers(
   };
 }
 
-/** `known`: what a store that writes remembers of facts, and learns from what is read. */
+/** `known`: the cache of facts in a writable store, which learns from the reads. */
 export function prepareReads({ readers, writer, schema, path }: Connections, known: KnownFacts | undefined): Reads {
   const resolve = prepareResolve(readers, schema);
   return {

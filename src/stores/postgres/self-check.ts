@@ -4,9 +4,12 @@ import type { Readers } from './connection/readers.ts';
 import type { Statement } from './connection/session.ts';
 
 /**
- * Rows that nothing leads to: no trajectory, no entry, no transaction, no partition; partitions of facts that are not as their rows say, texts that are not
- * those of the facts, vectors that nobody could compare. And what the server itself knows to be wrong: pages whose checksum was
- * not theirs when they were read, indexes that lack rows.
+ * Reports rows that no reference leads to: without trajectory, entry, transaction or partition. It
+ * also reports partitions that differ from their rows, texts that differ from the facts, and
+ * vectors that cannot be compared.
+ *
+ * It adds the server's own findings: pages that failed their checksum when they were read, and
+ * indexes that lack rows.
  */
 export function prepareSelfCheck(readers: Readers, schema: string): () => Promise<string[]> {
   const unbegun = (table: string): string => `(SELECT count(*) FROM "${schema}".${table} AS x
@@ -75,7 +78,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
   };
 }
 
-/** Partitions with facts that are believed and overlap, where there is one value at a time; as JSON. */
+/** The single-valued partitions whose current facts overlap, as JSON. */
 function overlapping(schema: string): Statement {
   return named(
     schema,
@@ -86,7 +89,7 @@ function overlapping(schema: string): Statement {
   );
 }
 
-/** `keys`: a statement for the keys of partitions. */
+/** `keys`: a statement that selects the keys of partitions. */
 function named(schema: string, keys: string): Statement {
   return {
     text: `SELECT json_build_array(p.space, p.subject, p.predicate) FROM "${schema}".fact_partition AS p
@@ -98,12 +101,12 @@ function counted(row: Row): string[] {
   return row.flatMap((count, index) => (Number(count) === 0 ? [] : [`${count} ${FINDINGS[index]}`]));
 }
 
-/** Most partitions that are named. */
+/** The maximum number of partitions that the report names. */
 const NAMED_MAX = 20;
 
 const ANEW = '; make them anew: assize memory rebuild';
 
-/** After their number, in the order of the columns. */
+/** The text after each count, in the order of the columns. */
 const FINDINGS: readonly string[] = [
   'entries belong to no trajectory',
   'trajectories have a name and no entries',

@@ -18,21 +18,27 @@ import { Scrubber } from './writer/scrub.ts';
 import { prepareWrites } from './writer/writes.ts';
 
 /**
- * A ledger with its Merkle log, an effect log, an oracle log and what is believed in one schema of a PostgreSQL database; made by `openPostgres`. Any number
- * of processes may have it open, also to write to one trajectory: of those who append at one place, one is committed and the
+ * A store in one schema of a PostgreSQL database: a ledger with its Merkle log, an effect log, an
+ * oracle log and facts. `openPostgres` creates it. Any number of processes can open the schema,
+ * also to write to one trajectory. Of concurrent appends at one position, one is committed and the
  * others are conflicts.
  *
- * A commit is answered when the server has it on disk, in groups. Reads see what is committed, also by others. A connection
- * that is lost is replaced: reads and what was not sent yet go over the next one, a commit that was under way is `unknown`,
- * and `resolve` waits until it can tell. After `close` every call throws `store_closed`; arguments that no row can hold throw
- * `store_invalid_input`, a server that can't be reached `store_unreachable`, other refusals as `errors.ts` says.
+ * Commits are written in groups and answered when the server has them on disk. Reads see all
+ * commits, also of other processes.
+ *
+ * A lost connection is replaced. Reads and unsent writes use the next connection, a commit in
+ * flight is `unknown`, and `resolve` waits until the outcome is known.
+ *
+ * After `close` every call throws `store_closed`. Arguments that no row can hold throw
+ * `store_invalid_input`, and an unreachable server throws `store_unreachable`. `errors.ts` defines
+ * the other refusals.
  */
 export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable {
   static {
     madeHere(PostgresStore.prototype);
   }
 
-  /** Where the store is: a URL without user, password and settings. */
+  /** The location of the store: a URL without user, password and settings. */
   readonly path: string;
   readonly readonly: boolean;
   readonly #connections: Connections;
@@ -42,7 +48,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
   readonly #selfCheck: () => Promise<string[]>;
   #closed: Promise<void> | undefined;
 
-  /** Takes over connections that `openPostgres` has checked and set up, and ends them. */
+  /** Accepts connections that `openPostgres` has checked and set up. `close` ends them. */
   constructor(connections: Connections) {
     const { path, schema, readers, writer, scrubbing } = connections;
     const group = writer && new GroupCommit({ ...connections, writer });
@@ -105,7 +111,10 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     return checkAhead(this.#connections.url, ranges);
   }
 
-  /** Takes a connection of its own for each listener. When that is lost, `missed` is told once there is another. */
+  /**
+   * Opens a dedicated connection for each listener. If that connection is lost, the listener
+   * receives `missed` after the next one is open.
+   */
   async follow(listener: (news: News) => void): Promise<() => Promise<void>> {
     const following = await this.#asked('Following', () => Following.start({ ...this.#connections, listener }));
     this.#followings.add(following);
@@ -131,7 +140,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     await this.#connections.readers.end();
   }
 
-  /** Until whoever asks gives up. */
+  /** Runs the step until the signal aborts. */
   async #working<T>(step: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     try {
       return await step();

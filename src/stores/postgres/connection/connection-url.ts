@@ -3,17 +3,20 @@ import { StoreError } from '../../errors.ts';
 /** The schema of a URL that names none. */
 export const DEFAULT_SCHEMA = 'assize';
 
-/** What the URL of a store says. */
+/** The fields of a store's URL. */
 export interface Place {
-  /** As given: it may hold a password. */
+  /** As given: it can contain a password. */
   readonly url: string;
   readonly schema: string;
 }
 
 /**
- * Takes a URL apart as far as the driver does not: `postgres://user:password@host:5432/database?schema=assize`. The rest of
- * its parameters are the driver's (`sslmode`, `application_name`, `host` for the folder of a socket, …), and what it does
- * not say comes from the environment as it does for other clients (`PGHOST`, `PGUSER`, …).
+ * Parses the parts of a URL that the driver does not parse:
+ * `postgres://user:password@host:5432/database?schema=assize`.
+ *
+ * The other parameters belong to the driver (`sslmode`, `application_name`, `host` for the folder
+ * of a socket, …). Missing values come from the environment, as for other clients (`PGHOST`,
+ * `PGUSER`, …).
  *
  * @throws {StoreError} `store_invalid_input`; the error never repeats the URL.
  */
@@ -22,7 +25,8 @@ export function readUrl(url: string): Place {
   if (after === undefined) {
     throw badUrl('it begins with postgres:// and says postgres://user:password@host:5432/database?schema=assize');
   }
-  // A password with a slash or a question mark in it would end there, and its rest be taken for a name that errors repeat.
+  // A slash or a question mark would end a password. The rest would become a name that errors
+  // repeat.
   if (/[@#]/.test(after)) throw badUrl('write / as %2F, ? as %3F, @ as %40 and # as %23 in a password or a name');
   const schema = new URLSearchParams(after.split('?')[1]).get('schema') ?? DEFAULT_SCHEMA;
   checkSchema(schema);
@@ -33,7 +37,7 @@ export function badUrl(what: string): StoreError {
   return new StoreError('store_invalid_input', `This URL can't name a PostgreSQL store: ${what}.`);
 }
 
-// An identifier that reads the same quoted and unquoted, and fits the name of a channel too.
+// Allows identifiers that read the same quoted and unquoted, and that fit the name of a channel.
 function checkSchema(schema: string): void {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_') && schema !== 'information_schema') return;
   throw new StoreError(

@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { StoreError } from '../../errors.ts';
 
-// What is used of the package `pg`, written down here: its types then appear in no declaration of ours, and a program that
-// keeps its ledgers in SQLite needs neither them nor the package.
+// The part of the package `pg` that this store uses. Own types keep the types of `pg` out of this
+// package's declarations. A program that keeps its ledgers in SQLite then needs neither the types
+// nor the package.
 
 /** A row as the server sent it: every column as text. */
 export type Row = readonly (string | null)[];
@@ -16,7 +17,7 @@ export interface DriverClient {
   readonly host: string;
   readonly port: number;
   readonly database?: string | undefined;
-  /** Truthy where the connection is under TLS. */
+  /** Truthy if the connection uses TLS. */
   readonly ssl: unknown;
   connect(): Promise<unknown>;
   query(query: DriverQuery): Promise<{ readonly rows: Row[] }>;
@@ -49,7 +50,7 @@ export interface Driver {
   readonly Client: new (config: DriverConfig) => DriverClient;
 }
 
-/** @throws {StoreError} `store_no_driver` where the package is not installed. */
+/** @throws {StoreError} `store_no_driver` if the package is not installed. */
 export async function loadDriver(): Promise<Driver> {
   try {
     return (await import('pg')).default;

@@ -3,16 +3,16 @@ import type { Row } from './driver.ts';
 import { whenReachable } from './retry.ts';
 import type { Session, Statement } from './session.ts';
 
-/** A connection that no one has used for so long is closed; the next reader opens another. */
+/** The time after which an unused connection is closed. The next read opens another one. */
 const IDLE_MS = 30_000;
 
-/** How often one read is sent at most, when the connection is lost under it. */
+/** The maximum number of times that one read is sent, if its connection is lost. */
 const READ_TRIES_MAX = 3;
 
 export interface ReadersOptions {
   readonly path: string;
   readonly max: number;
-  /** Attempts to reach the server before a read fails. */
+  /** The number of attempts to reach the server before a read fails. */
   readonly attempts: number;
   readonly open: () => Promise<Session>;
 }
@@ -23,15 +23,18 @@ interface Idle {
 }
 
 interface Waiting {
-  /** There may be a connection now. */
+  /** Called when a connection may be available. */
   readonly again: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Who is asked, by whichever connection. */
+/** The connection or pool that runs statements. */
 export type Asking = Pick<Readers, 'run'>;
 
-/** A few connections for reading, opened when they are needed. A read that lost its connection is sent again. */
+/**
+ * A pool of a few connections for reading, opened on demand. A read that lost its connection is
+ * sent again.
+ */
 export class Readers {
   readonly #options: ReadersOptions;
   readonly #idle: Idle[] = [];
@@ -44,7 +47,7 @@ export class Readers {
     this.#options = options;
   }
 
-  /** Takes a connection over. */
+  /** Adds an open connection to the pool. */
   add(session: Session): void {
     this.#count += 1;
     this.#give(session);
@@ -59,7 +62,7 @@ export class Readers {
     }
   }
 
-  /** Waits for the reads that are under way, then ends all connections. */
+  /** Waits for the reads in flight, then ends all connections. */
   async end(): Promise<void> {
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#whenQuiet = resolve));
     const idle = this.#idle.splice(0);
@@ -70,7 +73,7 @@ export class Readers {
     }
   }
 
-  /** Gives a connection to a step that needs it for itself for some time. */
+  /** Lends a connection to a step that needs it exclusively for some time. */
   async lend<T>(step: (session: Session) => Promise<T>): Promise<T> {
     this.#running += 1;
     try {
@@ -85,7 +88,10 @@ export class Readers {
     }
   }
 
-  /** What is asked sees one moment, by one connection; begun again where that was lost. */
+  /**
+   * Runs the statements in one snapshot on one connection. If the connection is lost, the step
+   * starts again.
+   */
   async atOneMoment<T>(step: (asking: Asking) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const lost: ConnectionLost[] = [];
@@ -117,7 +123,7 @@ export class Readers {
     if (this.#running === 0) this.#whenQuiet();
   }
 
-  // The one used last comes first, so that those that are too many grow idle.
+  // The most recently used connection first, so surplus connections become idle.
   async #take(): Promise<Session> {
     for (;;) {
       const idle = this.#idle.pop();
@@ -138,7 +144,7 @@ export class Readers {
       return await whenReachable(this.#options.attempts, this.#options.open);
     } catch (error) {
       this.#count -= 1;
-      // They would all wait as long, a few at a time.
+      // Otherwise every waiting read would wait for the same time, a few reads at a time.
       for (const { fail } of this.#waiting.splice(0)) fail(error);
       throw error;
     }
@@ -159,13 +165,13 @@ export class Readers {
   }
 }
 
-/** `lost` is told where the connection was. */
+/** Calls `lost` if the connection was lost. */
 async function inSnapshot<T>(
   session: Session,
   step: (asking: Asking) => Promise<T>,
   lost: ConnectionLost[],
 ): Promise<T> {
-  // One question at a time.
+  // One statement at a time.
   let last: Promise<unknown> = Promise.resolve();
   const run = (statement: Statement, values?: unknown[]): Promise<Row[]> => {
     const answer = last.then(() => session.run(statement, values));
@@ -178,7 +184,7 @@ async function inSnapshot<T>(
     await run({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
     return await step({ run });
   } finally {
-    // Nobody else is to read in it.
+    // No other read may use the snapshot.
     await run({ text: 'ROLLBACK' }).catch(() => session.end());
   }
 }

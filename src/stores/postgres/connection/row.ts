@@ -9,7 +9,7 @@ export function keyOf(schema: string): string {
   return `(SELECT t.key FROM "${schema}".trajectory AS t WHERE t.hash = sha256(convert_to($1, 'UTF8')))`;
 }
 
-/** The columns have the types the schema says. */
+/** The columns have the types that the schema declares. */
 export function entryRow(row: Row): EntryRow {
   const [id, trajectory_id, parent, seq, kind, payload] = row as [
     string,
@@ -27,10 +27,13 @@ export function bytea(hash: string): string {
   return `\\x${hash}`;
 }
 
-/** What a composite type's text need not quote. https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX */
+/**
+ * The text of a composite type needs no quotes for these characters.
+ * https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
+ */
 const PLAIN = /^[0-9A-Za-z.:+-]+$/;
 
-/** A value of a composite type as the server reads it, of its members in their order. */
+/** A value of a composite type as the server reads it, from its fields in order. */
 export function composite(members: readonly (string | number | boolean | null)[]): string {
   let text = '';
   for (const member of members) {

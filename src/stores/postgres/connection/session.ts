@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { ConnectionLost, storeError } from '../errors.ts';
 import type { Driver, DriverClient, Notification, Row } from './driver.ts';
 
-/** What every connection of a store is opened with. */
+/** The options of every connection of a store. */
 export interface SessionOptions {
   readonly driver: Driver;
   readonly url: string;
@@ -14,24 +14,32 @@ export interface SessionOptions {
   readonly statementTimeoutMs: number;
 }
 
-/** What the server is asked. With a name it is planned once a connection. */
+/** A statement for the server. A named statement is planned once per connection. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
 }
 
-/** How much longer than the server's own limit an answer may take before the connection counts as dead. */
+/**
+ * The time beyond the server's own limit after which a connection without an answer counts as dead.
+ */
 const GRACE_MS = 2_000;
 
-/** How long a parting may take. */
+/** The maximum time for the orderly end of a connection. */
 const END_TIMEOUT_MS = 2_000;
 
-/** Idle connections are asked after this by the operating system, so that a server that is gone is noticed. */
+/**
+ * The time after which the operating system probes an idle connection, to detect a server that is
+ * gone.
+ */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * One connection, from its opening to its end. Once it was asked something, it keeps the process alive only while it waits for
- * an answer. One question at a time: who asks another one before has not kept an order of its own, and the driver would do that for it no longer.
+ * One connection, from its opening to its end.
+ *
+ * After the first statement the connection keeps the process alive only while it waits for an
+ * answer. It runs one statement at a time. Callers must order their statements, because the driver
+ * no longer queues them.
  */
 export class Session {
   readonly #client: DriverClient;
@@ -46,7 +54,8 @@ export class Session {
     this.#client = client;
     this.#socket = socket;
     this.#patienceMs = patienceMs;
-    // A statement goes to the system in one write, whose last bytes tell the server to commit. Under TLS there are others.
+    // A statement reaches the system in one write, whose last bytes make the server commit. Under
+    // TLS there are other writes.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       this.#hasFailedToWrite = error.syscall === 'write' && !client.ssl;
     });
@@ -54,9 +63,9 @@ export class Session {
     client.on('end', () => this.#ended(new Error('the server has closed the connection')));
   }
 
-  /** @throws {StoreError} that says why there is none */
+  /** @throws {StoreError} with the reason, if no connection can be opened */
   static async open(options: SessionOptions): Promise<Session> {
-    // Our own socket, because the driver waits for a parting that a dead server never sends.
+    // A separate socket, because the driver waits for a farewell that a dead server never sends.
     const socket = new Socket();
     const client = newClient(options, socket);
     const session = new Session(client, socket, options.statementTimeoutMs + GRACE_MS);
@@ -74,12 +83,12 @@ export class Session {
     return this.#end === undefined;
   }
 
-  /** Why it has ended; undefined while it is open. */
+  /** The reason why the connection has ended; undefined while it is open. */
   get endedBy(): unknown {
     return this.#end;
   }
 
-  /** Called once, when the connection ends for whatever reason. */
+  /** Registers a listener that is called once, when the connection ends for any reason. */
   onEnd(listener: () => void): void {
     if (this.isOpen) this.#whenEnded = listener;
     else listener();
@@ -90,8 +99,9 @@ export class Session {
   }
 
   /**
-   * @throws the server's error, after which it goes on and nothing of the statement is left.
-   * @throws {ConnectionLost} when it does not go on.
+   * @throws the server's error, after which the connection stays usable and the statement is rolled
+   *   back.
+   * @throws {ConnectionLost} when the connection has ended.
    */
   async run(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     if (this.#isAsked) throw new Error('a connection was asked something before it had answered');
@@ -100,13 +110,13 @@ export class Session {
     const giveUp = (): void => {
       if (!isAnswered) this.#cut(new Error('the server did not answer in time'));
     };
-    // In an immediate, so that an answer is heard that came while this process was busy with something else.
+    // In an immediate, to receive an answer that arrived while this process was busy.
     const timer = setTimeout(() => setImmediate(giveUp), this.#patienceMs);
     this.#socket.ref();
     try {
       return (await this.#client.query({ ...statement, values, rowMode: 'array' })).rows;
     } catch (error) {
-      // Looked at before anything else is sent.
+      // Read before another statement is sent.
       const wasSent = !this.#hasFailedToWrite;
       if (await this.#goesOn()) throw error;
       throw new ConnectionLost(this.#end ?? error, wasSent);
@@ -126,7 +136,10 @@ export class Session {
     clearTimeout(timer);
   }
 
-  /** Whether the server answers after an error. How grave one is it says only in the language that it is set to. */
+  /**
+   * Whether the server answers after an error. The server reports the severity of an error only in
+   * its configured language.
+   */
   async #goesOn(): Promise<boolean> {
     try {
       await this.#client.query({ text: '', rowMode: 'array' });
@@ -149,9 +162,10 @@ export class Session {
   }
 }
 
-// What servers, databases and roles may have otherwise, and statements here rest on: how texts, hashes and lists are read and written, where
-// functions are looked for, what a statement sees, and that nobody is sent away while he waits for what others say. Not in what the
-// connection begins with, since poolers refuse that. `transaction_timeout` is there from PostgreSQL 17 on.
+// Settings that servers, databases and roles can change, and that the statements here depend on.
+// They cover the text form of strings, hashes and lists, the search path, the isolation level and
+// timeouts of idle connections. They are not startup parameters, because poolers refuse those.
+// `transaction_timeout` exists from PostgreSQL 17 on.
 const SET = `
 SELECT pg_catalog.set_config(s.name, s.value, false)
 FROM (VALUES ('array_nulls', 'on'), ('bytea_output', 'hex'), ('client_encoding', 'UTF8'), ('DateStyle', 'ISO'),
@@ -161,18 +175,19 @@ FROM (VALUES ('array_nulls', 'on'), ('bytea_output', 'hex'), ('client_encoding',
   ('transform_null_equals', 'off')) AS s (name, value)
 WHERE pg_catalog.current_setting(s.name, true) IS NOT NULL`;
 
-/** A client of the driver that is not connected yet. */
+/** A driver's client that is not connected yet. */
 export function newClient(options: SessionOptions, socket: Socket = new Socket()): DriverClient {
   return new options.driver.Client({
     connectionString: options.url,
     application_name: options.applicationName,
     statement_timeout: options.statementTimeoutMs,
-    // 0 would be none.
+    // 0 would disable the limit.
     lock_timeout: Math.max(1, options.lockTimeoutMs),
     connectionTimeoutMillis: options.connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    // Values as the server writes them, whatever parsers the program has set for all users of the driver.
+    // Values as the server writes them, regardless of the parsers that the program has set for all
+    // users of the driver.
     types: { getTypeParser: () => (text) => text },
     stream: () => socket,
   });

@@ -10,7 +10,7 @@ import { bytea } from '../connection/row.ts';
 
 /** The `effects` field of what `append_effects` refused: the stored state that a group assumed wrongly. */
 export interface EffectNews {
-  /** Under which something may be written. */
+  /** The fences that accept writes. */
   readonly fences: readonly number[] | null;
   readonly keys: readonly (readonly [key: Hash, epoch: number, n: number])[] | null;
   readonly transactions:
@@ -24,17 +24,17 @@ export interface EffectNews {
     | null;
 }
 
-/** A transaction with its texts, or that there is none. */
+/** A transaction with its texts, or null if it does not exist. */
 type Known = (EffectState & { readonly records: readonly string[] }) | null;
 
-/** What the server has said of effects while one group is written. */
+/** The effects that the server has reported while one group is written. */
 export class KnownEffects {
   fences: ReadonlySet<number> | undefined;
   readonly transactions = new Map<number, Known>();
-  /** Null for one that stands for nothing. */
+  /** Null for a key that no record uses. */
   readonly keys = new Map<Hash, EffectKeyRow | null>();
 
-  /** `asked`: keys that are told if they are there. */
+  /** `asked`: the keys that the server reports if they exist. */
   learn({ fences, keys, transactions }: EffectNews, asked: readonly Hash[]): void {
     this.fences = new Set(fences);
     for (const key of asked) this.keys.set(key, null);
@@ -50,23 +50,26 @@ export class KnownEffects {
   }
 }
 
-/** A transaction as it will be when the group is written. */
+/** A transaction in its state after the group is written. */
 interface Moved {
   trajectory_id: string;
   body: string;
   isOpen: boolean;
-  /** Undefined where nothing had to be known of it. */
+  /** Undefined if its length was not needed. */
   places: number | undefined;
-  /** By place, as far as they are known. */
+  /** The known records by index. */
   readonly records: Map<number, string>;
-  /** What it was before is taken for granted, and the server has to see to it. */
+  /** Whether its prior state is assumed, so the server must check it. */
   readonly isGuessed: boolean;
 }
 
 /**
- * The effects of a group. Of a transaction that the server has said nothing of yet, a write is taken at its word: that it is
- * not there where the write begins it, and else that it is open and goes on at the first place that the write adds to it.
- * The server checks that, as it does with heads.
+ * The effects of a group.
+ *
+ * For a transaction that the server has not reported yet, the plan assumes the state that the write
+ * implies. A transaction that the write begins does not exist. Any other transaction is open, and
+ * its next record has the first index of the write. The server checks the assumption, as it does
+ * with heads.
  */
 export class EffectPlan implements EffectView {
   readonly #known: KnownEffects;
@@ -75,30 +78,30 @@ export class EffectPlan implements EffectView {
   readonly #begun: EffectTransactionRow[] = [];
   readonly #records: EffectRecordRow[] = [];
   readonly #ended: number[] = [];
-  /** Records that a transaction must have; null where it does not matter. */
+  /** The number of records that a transaction must have; null if any number is valid. */
   readonly #assumed = new Map<number, number | null>();
   readonly #asked = new Set<number>();
   readonly #askedKeys = new Set<Hash>();
   readonly #fences = new Set<number>();
-  /** What is being judged. */
+  /** The write that is being checked. */
   #write: EffectWrite | undefined;
 
   constructor(known: KnownEffects) {
     this.#known = known;
   }
 
-  /** Nothing of effects is to be written or asked. */
+  /** Whether the plan neither writes nor asks for effects. */
   get isEmpty(): boolean {
     return this.#fences.size === 0 && !this.asks;
   }
 
-  /** The server has to be asked before all can be judged. */
+  /** Whether the server must be asked before every write can be checked. */
   get asks(): boolean {
     return this.#asked.size > 0;
   }
 
   /**
-   * What becomes of a write after those that were accepted; undefined where the server has to be asked first.
+   * The result of a write after the accepted ones. Undefined if the server must be asked first.
    *
    * @throws {StoreError} for misuse
    */
@@ -114,12 +117,12 @@ export class EffectPlan implements EffectView {
     }
   }
 
-  /** Keys of which the server says where they stand, when it refuses. */
+  /** The keys whose places the server reports with a refusal. */
   get namedKeys(): readonly Hash[] {
     return [...this.#keys.keys(), ...this.#askedKeys];
   }
 
-  /** To be called with what was judged last. */
+  /** Call this with the write that was checked last. */
   accept(write: EffectWrite, { begun, records, keys, ended }: EffectChange): void {
     this.#fences.add(write.fence);
     const isNew = new Set(begun.map(({ epoch }) => epoch));
@@ -156,7 +159,7 @@ export class EffectPlan implements EffectView {
     return this.#keys.get(key) ?? this.#known.keys.get(key) ?? undefined;
   }
 
-  /** Parameters of `append_effects`, after those of `append_erasing`. */
+  /** The parameters of `append_effects`, after those of `append_erasing`. */
   values(): unknown[] {
     const keys = [...this.#keys.values()];
     return [
@@ -184,12 +187,12 @@ export class EffectPlan implements EffectView {
       moved.places = firstPlace(write, epoch);
       this.#assumed.set(epoch, moved.places ?? null);
     }
-    // One that has ended can't be open again, so there is nothing to see to.
+    // An ended transaction never opens again, so the server need not check it.
     if (!moved.isGuessed && !this.#moved.has(epoch) && moved.isOpen) this.#assumed.set(epoch, moved.places!);
     this.#moved.set(epoch, moved);
   }
 
-  /** Nothing of what it is judged by is taken for granted. */
+  /** Whether the check of the write needs no assumption. */
   #isKnown(write: EffectWrite): boolean {
     const isKnownKey = ({ key }: EffectKeyRow): boolean => this.#keys.has(key) || this.#known.keys.has(key);
     const isGuess = (epoch: number): boolean =>
@@ -197,7 +200,7 @@ export class EffectPlan implements EffectView {
     return this.#known.fences !== undefined && !epochsOf(write).some(isGuess) && (write.keys ?? []).every(isKnownKey);
   }
 
-  /** Before the group, as the server has said or as the write has it. */
+  /** The state before the group, as the server has reported it or as the write implies it. */
   #before(epoch: number): Moved | undefined {
     const known = this.#known.transactions.get(epoch);
     if (known === null) return undefined;
@@ -211,7 +214,7 @@ function epochsOf({ begun = [], records = [], keys = [], ended = [] }: EffectWri
   return [...begun, ...records, ...keys].map(({ epoch }) => epoch).concat(ended);
 }
 
-/** Where the write goes on with a transaction. */
+/** The index at which the write continues a transaction. */
 function firstPlace({ records = [] }: EffectWrite, epoch: number): number | undefined {
   return records.find((row) => row.epoch === epoch)?.place;
 }

@@ -3,7 +3,7 @@ import type { Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
-/** Where a key was used. */
+/** The place where a key was used. */
 export function prepareEffectKey(readers: Readers, schema: string): (key: Hash) => Promise<EffectKeyRow | undefined> {
   const statement: Statement = {
     name: 'assize effect key',
@@ -15,7 +15,7 @@ export function prepareEffectKey(readers: Readers, schema: string): (key: Hash) 
   };
 }
 
-/** Whether a tenure or a membership was ever given. */
+/** Whether the store ever gave a lease or a group membership. */
 export function prepareWereEffectsHeld(readers: Readers, schema: string): () => Promise<boolean> {
   const statement: Statement = {
     name: 'assize effects were held',
@@ -24,7 +24,7 @@ export function prepareWereEffectsHeld(readers: Readers, schema: string): () => 
   return async () => (await readers.run(statement, [])).length > 0;
 }
 
-/** Transactions that have not ended, by epoch. */
+/** The transactions that have not ended, by epoch. */
 export function prepareOpenEffects(
   readers: Readers,
   schema: string,
@@ -35,7 +35,7 @@ export function prepareOpenEffects(
   return ({ after = 0, limit, trajectoryId = null }) => logged(after, trajectoryId, limit ?? null);
 }
 
-/** The transaction of an epoch, also when it has ended. */
+/** The transaction of an epoch, also if it has ended. */
 export function prepareEffectsOf(
   readers: Readers,
   schema: string,
@@ -45,7 +45,7 @@ export function prepareEffectsOf(
   return async (epoch) => (await logged(epoch))[0];
 }
 
-/** Of any epoch below, also those that have ended, the youngest first. */
+/** The transactions below an epoch, also ended ones, with the newest first. */
 export function prepareListEffects(
   readers: Readers,
   schema: string,
@@ -56,7 +56,7 @@ export function prepareListEffects(
   return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) => logged(before, trajectoryId, limit);
 }
 
-// One statement, so that it sees one moment of the log.
+// One statement, to read one snapshot of the log.
 function prepareLogged(
   readers: Readers,
   schema: string,

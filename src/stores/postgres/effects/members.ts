@@ -6,35 +6,40 @@ import { storeError, unreachableError } from '../errors.ts';
 /** A row of `effect_event`. */
 type Told = readonly [seq: number, fence: number, said: Happening['is'], number: number, claims: string | null];
 
-/** A membership that is had as long as its connection lasts. */
+/** A group membership that lasts as long as its connection. */
 export interface Joined extends Omit<Membership, 'release'> {
-  /** Says that it ends, before the connection does. Never rejects: where it can't be said, others notice the end of the connection. */
+  /**
+   * Announces the end before the connection ends. Never rejects: if the announcement fails, other
+   * members notice the end of the connection.
+   */
   part(): Promise<void>;
 }
 
 /**
- * Joins those who work on the effects of a store, on a connection that is nobody else's: it holds a lock by which others know that
- * this one is there, listens, and says what is said. The membership ends with it.
+ * Joins the group of a store's effect log on a dedicated connection. The connection holds a lock
+ * that shows the membership to other members, listens, and publishes events. The membership ends
+ * with the connection.
  */
 export function prepareJoin(
   { schema, path }: { readonly schema: string; readonly path: string },
   leaseMs: number,
 ): (session: Session) => Promise<Joined> {
-  // Not the schema's name with something added: a name of the server has 63 characters at most, and that of a schema may have them.
+  // A hash instead of the schema's name with a prefix: a name in the server has at most 63
+  // characters, and a schema's name can use them all.
   const channel = `effects ${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
   const join = { text: `SELECT "${schema}".join_effects($1, $2)` };
   const share = { name: 'assize share', text: `SELECT "${schema}".share_effects($1, $2, $3, $4, $5, $6, $7, $8)` };
   const leave = { text: `SELECT "${schema}".part_effects($1, $2)` };
   return async (session) => {
-    // What is waited for from now on is short, and limited as any statement is.
+    // Later waits are short, and limited like any statement.
     await session.run({ text: "SET lock_timeout = 0; SET default_transaction_isolation = 'read committed'" });
     await session.run({ text: `LISTEN "${channel}"` });
     const [joined] = await session.run(join, [leaseMs, channel]);
     const fence = Number(joined![0]);
     let isMember = true;
-    /** Exchanges that are under way, or wait for those. */
+    /** The number of exchanges in flight or queued. */
     let saying = 0;
-    /** The last of what the connection was asked, which is asked one thing at a time. */
+    /** The last request on the connection, which runs one request at a time. */
     let asked: Promise<unknown> = Promise.resolve();
     const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
       const answer = asked.then(ask);
@@ -81,7 +86,7 @@ export function prepareJoin(
         await inTurn(() => session.run(leave, [fence, channel])).catch(() => undefined);
       },
       onNews: (listener) => {
-        // What one says it is told of, too.
+        // A member also receives its own notifications, and ignores them.
         session.onNotification(({ payload }) => {
           if (payload !== `${fence}`) listener();
         });

@@ -5,12 +5,15 @@ import type { Session, Statement } from '../connection/session.ts';
 import { ConnectionLost, sqlState, unreachableError } from '../errors.ts';
 import type { Joined } from './members.ts';
 
-/** So long a connection waits for the lock before it asks again; one that was given up waits no longer than that. */
+/**
+ * The longest wait of a connection for the lock before it asks again. An abandoned request waits no
+ * longer than this.
+ */
 export const TENURE_WAIT_MS = 1_000;
 
 const LOCK: Statement = { text: 'SELECT pg_advisory_lock($1)' };
 const LOCK_SHARED: Statement = { text: 'SELECT pg_advisory_lock_shared($1)' };
-/** SQLSTATE of a lock that was waited for too long. */
+/** The SQLSTATE of a lock timeout. */
 const WAITED = '55P03';
 
 type Given = Pick<Tenure, 'fence' | 'lastEpoch'>;
@@ -18,36 +21,40 @@ type Given = Pick<Tenure, 'fence' | 'lastEpoch'>;
 export interface TenuresOptions {
   readonly path: string;
   readonly schema: string;
-  /** Attempts to reach the server before whoever asks hears that it can't be. */
+  /** The number of attempts to reach the server before a request fails. */
   readonly attempts: number;
-  /** A connection that waits for a lock as long as `TENURE_WAIT_MS`. */
+  /** Opens a connection that waits for a lock for `TENURE_WAIT_MS`. */
   readonly open: () => Promise<Session>;
 }
 
 /**
- * Tenures of the effects of a store: an advisory lock of the server on a connection of its own, freed when that ends. Whoever
- * has lost the connection and does not know yet is fenced: with each tenure the fence in the store is raised.
+ * Exclusive leases on the effect log of a store: an advisory lock of the server on a dedicated
+ * connection. The server releases the lock when the connection ends. Each lease raises the fence in
+ * the store. A holder that has not noticed the loss of its connection is therefore fenced.
  */
 export class Tenures {
   readonly #options: TenuresOptions;
   readonly #key: bigint;
-  /** Ends each wait, with why. */
+  /** Ends each wait with the reason. */
   readonly #closing = new AbortController();
   readonly #sessions = new Set<Session>();
 
   constructor(options: TenuresOptions) {
     this.#options = options;
-    // One number, so that it is none of the locks of appends, which have two.
+    // A lock with one key, unlike the locks of appends, which have two.
     this.#key = createHash('sha256').update(`assize effects\0${options.schema}`).digest().readBigInt64BE();
   }
 
-  /** `raise` raises the fence. @throws the reason of the signal or of `refuse`, or what the server and `raise` throw */
+  /**
+   * `raise` raises the fence.
+   * @throws the reason of the signal or of `refuse`, or the errors of the server and of `raise`
+   */
   async hold(raise: () => Promise<Given>, signal?: AbortSignal): Promise<Tenure> {
     const { session, made } = await this.#locked(LOCK, raise, signal);
     return { ...made, release: () => this.#part(session) };
   }
 
-  /** A place beside others who share, on a connection of its own. @throws as `hold` does */
+  /** Joins in shared mode, on a dedicated connection. @throws the errors of `hold` */
   async share(join: (session: Session) => Promise<Joined>, signal?: AbortSignal): Promise<Membership> {
     const { session, made } = await this.#locked(LOCK_SHARED, join, signal);
     const { part, ...membership } = made;
@@ -61,7 +68,10 @@ export class Tenures {
     };
   }
 
-  /** Where the server is gone, as while it restarts, begins anew once it is back: with the connection went the lock, and all that it was for. */
+  /**
+   * If the server is gone, for example during a restart, the step starts again after the server's
+   * return. The lost connection has released the lock and ended its lease.
+   */
   async #locked<T>(
     lock: Statement,
     make: (session: Session) => Promise<T>,
@@ -96,12 +106,12 @@ export class Tenures {
     }
   }
 
-  /** Ends every wait with that reason; no tenure is given from now on. */
+  /** Ends every wait with the reason. No lease is given from now on. */
   refuse(reason: Error): void {
     this.#closing.abort(reason);
   }
 
-  /** Ends the tenure that is had. */
+  /** Ends the current lease. */
   async end(): Promise<void> {
     for (const session of this.#sessions) await this.#part(session);
   }
@@ -112,7 +122,7 @@ export class Tenures {
   }
 }
 
-/** Raises the fence by `hold_effects`. */
+/** Raises the fence with `hold_effects`. */
 export function prepareRaise(schema: string): (session: Session) => Promise<Given> {
   const statement: Statement = { text: `SELECT * FROM "${schema}".hold_effects()` };
   return async (session) => {

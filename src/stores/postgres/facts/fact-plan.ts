@@ -24,7 +24,7 @@ interface States {
   readonly run: number;
   readonly parts: number;
   readonly erased: readonly Hash[] | null;
-  /** Places of those that are there, from 1. */
+  /** The indexes of the existing versions, from 1. */
   readonly versions: readonly number[] | null;
   readonly partitions:
     | readonly (readonly [
@@ -40,13 +40,13 @@ interface States {
     | null;
 }
 
-/** A partition as it is, or will be when the group is written. */
+/** The state of a partition, now or after the group is written. */
 interface Known extends PartitionFacts {
-  /** What of it is to be written; undefined where nothing is. */
+  /** The rows to write; undefined if the group does not change the partition. */
   readonly target?: Target;
 }
 
-/** All that a group changes of one partition. */
+/** All changes of one partition by a group. */
 interface Target {
   readonly hash: string;
   readonly name: PartitionName;
@@ -56,7 +56,7 @@ interface Target {
   readonly open: OpenSet<OpenKey>;
 }
 
-/** What a plan begins with. */
+/** The initial state of a plan. */
 interface Beginning {
   readonly isAssumed: boolean;
   readonly whole: boolean;
@@ -69,24 +69,25 @@ interface Beginning {
 }
 
 /**
- * The facts of a group: judged by what the server has told in a call of its own, or before, and by the changes of the group before. The
- * server writes them where every version is still the same.
+ * The facts of a group. Each change is checked against the state that the server has reported, now
+ * or earlier, and against the group's earlier changes. The server writes the changes if every
+ * version is still the same.
  */
 export class FactPlan implements FactView {
-  /** By what was remembered: what it refuses has to be asked about. */
+  /** Whether the state comes from the cache. The server must confirm a refusal of such a plan. */
   readonly isAssumed: boolean;
-  /** The rebuilding that was begun last. */
+  /** The rebuild that started last. */
   readonly run: number;
-  /** How much of it is in. */
+  /** The number of parts of the rebuild that are written. */
   readonly parts: number;
   readonly #path: string;
   readonly #whole: boolean;
   readonly #erased: Set<Hash>;
   readonly #versions: Set<string>;
   readonly #partitions: Map<string, Known>;
-  /** Texts that were taken in because they are not erased, which the server has to see to. */
+  /** Repeated texts that the plan assumes not to be erased. The server checks the assumption. */
   readonly #present = new Set<Hash>();
-  /** Partitions that changes were planned on, by their hashes. */
+  /** The partitions that changes were planned on, by their hashes. */
   readonly #reads = new Map<string, PartitionRead>();
   readonly #targets = new Set<Target>();
 
@@ -102,9 +103,11 @@ export class FactPlan implements FactView {
   }
 
   /**
-   * Without a call, by what is remembered of all partitions that these writes change or were planned on; undefined where something is
-   * not. That nothing of them is erased, that no version of them is there, and that the facts are whole is assumed as well: the server
-   * sees to it. `path` names the store in errors.
+   * A plan without a call to the server, from the cached state of every partition that the writes
+   * change or were planned on. Undefined if a partition is not cached.
+   *
+   * The plan also assumes that no text is erased, that no new version exists, and that the facts
+   * are complete. The server checks these assumptions. `path` names the store in errors.
    */
   static assumed(writes: readonly FactWrite[], known: KnownFacts, path: string): FactPlan | undefined {
     const { run = 0 } = known;
@@ -116,7 +119,9 @@ export class FactPlan implements FactView {
     return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
   }
 
-  /** Asks what these writes are judged by, and which of these texts were erased. `path` names the store in errors. */
+  /**
+   * A plan from the server's state, including the erased texts. `path` names the store in errors.
+   */
   static async asked(
     { writes, repeats }: { readonly writes: readonly FactWrite[]; readonly repeats: readonly Hash[] },
     session: Session,
@@ -133,7 +138,7 @@ export class FactPlan implements FactView {
         ...repeats,
       ]),
     ]);
-    // Under the name as it is written, and as it is where the names were erased.
+    // Under the name in the write, and under the erased name in case the names were erased.
     const rows = writes.flatMap(({ insert, inherit, names, partition }) =>
       [...insert, ...(inherit?.rows ?? [])].flatMap((row) =>
         [partition, erasedName(names.hash)].map((name) => ({ row, name })),
@@ -166,7 +171,7 @@ export class FactPlan implements FactView {
     });
   }
 
-  /** Nothing of facts is to be written. */
+  /** Whether the plan writes no facts. */
   get isEmpty(): boolean {
     return this.#targets.size === 0;
   }
@@ -177,12 +182,14 @@ export class FactPlan implements FactView {
     return judgeFacts(writes, this);
   }
 
-  /** To be called with what was judged last, in a rebuilding also where facts are incomplete. */
+  /**
+   * Call this with the changes that were checked last. In a rebuild the facts can be incomplete.
+   */
   accept(changes: readonly FactChange[]): void {
     for (const change of changes) this.#accept(change);
   }
 
-  /** To be called when it is written: what the server has now. */
+  /** Call this after the write. It caches the server's new state. */
   tell(known: KnownFacts): void {
     if (this.#erased.size > 0) {
       known.clear();
@@ -190,12 +197,14 @@ export class FactPlan implements FactView {
     }
     for (const { names, version, latest, several, since, open, target } of this.#partitions.values())
       if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, since, open });
-    // What it was planned on is known, too, where it stays as it is.
+    // The partitions that it was planned on are also known, if they stay unchanged.
     for (const { partition: name } of this.#reads.values())
       if (this.partition(name)?.target === undefined) known.learn(this.run, name, this.partition(name));
   }
 
-  /** To be called after the facts of the batch that erases, after which none of its group changes any. */
+  /**
+   * Call this after the facts of the erasing batch. Afterwards no batch of the group changes facts.
+   */
   erase(erased: readonly ErasedRow[]): void {
     for (const { hash } of erased) this.#erased.add(hash);
   }
@@ -221,7 +230,7 @@ export class FactPlan implements FactView {
     return [
       this.isAssumed ? this.run : null,
       [...this.#present].map(bytea),
-      // In the order that the server locks them in.
+      // In the order in which the server locks them.
       [
         ...targets.map((target, index) => [target.hash, partitionRow(index + 1, target, states.get(target)!)] as const),
         ...reads.map(([hash, read], index) => [hash, readRow(targets.length + index + 1, hash, read)] as const),
@@ -287,17 +296,20 @@ function stateOf(
   return { names: { hash, bytes }, version, latest, several, since, open: new OpenSet(rows) };
 }
 
-/** All that it is judged by, without the name that its partition has where its names were erased. */
+/**
+ * All partitions that a write is checked against, except the name of a partition whose names were
+ * erased.
+ */
 export function partitionsOf({ partition, reads = [] }: FactWrite): PartitionName[] {
   return [partition, ...reads.map((read) => read.partition)];
 }
 
-/** What a partition is found by. */
+/** The key of a partition. */
 export function hashOf(name: PartitionName): string {
   return createHash('sha256').update(nameKey(name)).digest('hex');
 }
 
-/** The call that tells what changes are judged by. */
+/** The call that returns the state for checks. */
 export function prepareFactStates(schema: string): Statement {
   return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5, $6)` };
 }
@@ -311,7 +323,10 @@ function partitionRow(
   return composite([n, hash, before, space, branch, subject, predicate, ...state]);
 }
 
-/** Of a partition that is only to be as it was. One that is not there stands in the table until the call is over, as this row. */
+/**
+ * A row for a partition that must be unchanged. A missing partition is in the table as this row
+ * until the call ends.
+ */
 function readRow(n: number, hash: string, { partition, version }: PartitionRead): string {
   const { space, branch = '', subject, predicate } = partition;
   return composite([

@@ -19,17 +19,20 @@ import type { WriteSession } from '../connection/write-session.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
 import type { KnownFacts } from './partition-cache.ts';
 
-/** Rows of each table that are deleted in one transaction. */
+/** The maximum number of rows of each table that one transaction deletes. */
 const DELETED_MAX = 5_000;
 
-/** What is believed of one partition, which is remembered for who changes it. `path` names the store in errors. */
+/**
+ * The current facts of one partition, which are cached for a later change. `path` names the store
+ * in errors.
+ */
 export function preparePartition(
   readers: Readers,
   schema: string,
   path: string,
   known: KnownFacts | undefined,
 ): (name: PartitionName) => Promise<PartitionState | undefined> {
-  // One statement, so that it sees one moment. Facts that are incomplete give a row as well.
+  // One statement, to read one snapshot. Incomplete facts also return a row.
   const statement: Statement = {
     name: 'assize partition',
     text: `SELECT r.whole, ${ROW}, encode(p.names, 'hex'), p.names_bytes, p.version, p.latest, p.since,
@@ -61,7 +64,7 @@ export function preparePartition(
   };
 }
 
-/** As `FactStore.facts`, with nothing left out that has a default. */
+/** Same as `FactStore.facts`, with the defaults filled in. */
 export function prepareFacts(
   readers: Asking,
   schema: string,
@@ -81,7 +84,7 @@ export function prepareFacts(
   };
 }
 
-/** Spaces that have facts, in code-point order. */
+/** The spaces that have facts, in code-point order. */
 export function prepareSpaces(readers: Readers, schema: string, path: string): () => Promise<string[]> {
   const statement: Statement = {
     name: 'assize spaces',
@@ -95,7 +98,7 @@ export function prepareSpaces(readers: Readers, schema: string, path: string): (
   };
 }
 
-/** As `FactStore.branches`. */
+/** Same as `FactStore.branches`. */
 export function prepareBranches(
   readers: Readers,
   schema: string,
@@ -114,7 +117,7 @@ export function prepareBranches(
   };
 }
 
-/** As `FactStore.branchPartitions`, with nothing left out that has a default. */
+/** Same as `FactStore.branchPartitions`, with the defaults filled in. */
 export function prepareBranchPartitions(
   readers: Asking,
   schema: string,
@@ -142,13 +145,15 @@ export function prepareBranchPartitions(
   };
 }
 
-/** The key of claims, where one was ever offered. */
+/** The key of claims, if a key was ever offered. */
 export function prepareClaimKey(readers: Readers, schema: string): () => Promise<Uint8Array | undefined> {
   const select = selectClaimKey(schema);
   return async () => claimKeyOf(await readers.run(select));
 }
 
-/** The key of claims that there is, or this one from now on. */
+/**
+ * Returns the stored key of claims. If the store has no key, it stores and returns the offered one.
+ */
 export function prepareOfferClaimKey(schema: string): (key: Uint8Array) => (session: Session) => Promise<Uint8Array> {
   const select = selectClaimKey(schema);
   const insert: Statement = {
@@ -169,13 +174,13 @@ function claimKeyOf([row]: readonly Row[]): Uint8Array | undefined {
   return row === undefined ? undefined : new Uint8Array(Buffer.from(row[0] as string, 'hex'));
 }
 
-/** A rebuilding, and how many parts of it were sent. */
+/** A rebuild, and the number of parts that were sent. */
 interface Run {
   readonly number: number;
   parts: number;
 }
 
-/** How facts are made anew: every step may be sent again when its connection is lost. */
+/** The steps of a rebuild of the facts. Every step can be sent again if its connection is lost. */
 export function rebuildSteps(group: () => WriteSession, schema: string, path: string): RebuildSteps<Run> {
   const states = prepareFactStates(schema);
   const part: Statement = {
@@ -199,7 +204,7 @@ export function rebuildSteps(group: () => WriteSession, schema: string, path: st
       const taken = await group().run(async (session) => {
         const plan = await FactPlan.asked({ writes, repeats: [] }, session, states, path);
         if (plan.run !== number) throw incompleteError(path);
-        // It was sent before, and only the answer was lost.
+        // The part was sent before, and only the answer was lost.
         if (plan.parts >= parts) return 't';
         for (const write of writes) takeIn(plan, write);
         return (await session.run(part, [number, parts, ...plan.values()]))[0]![0]!;
@@ -210,7 +215,7 @@ export function rebuildSteps(group: () => WriteSession, schema: string, path: st
   };
 }
 
-/** As `FactStore.keepFacts`. */
+/** Same as `FactStore.keepFacts`. */
 export function keepFacts(schema: string): (session: Session) => Promise<boolean> {
   const call = called(schema, 'keep_facts()', []);
   return async (session) => (await call(session)) === 't';
@@ -234,7 +239,7 @@ function search(query: FactQuery, schema: string): { readonly statement: Stateme
   const where = restrictions(query, given);
   if (after !== undefined) {
     const place = [after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id].map(given);
-    // The first for the index.
+    // The first condition lets the server use the index.
     where.push(`left(p.subject, 200) >= left(${place[0]}, 200)`);
     where.push(`(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`);
   }
@@ -244,13 +249,16 @@ function search(query: FactQuery, schema: string): { readonly statement: Stateme
       ORDER BY left(p.subject, 200), p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id LIMIT ${given(limit)}
     ) AS x ON true ORDER BY x.subject, x.predicate, x.system_start, x.valid_from, x.fact_id`;
   if (subject === undefined || predicate === undefined) return { statement: { text }, values };
-  // Those of one partition are asked again and again, and there are few kinds of them.
+  // Queries of one partition are frequent and have few forms, so they are prepared.
   const at = system === undefined || system === 'now' ? system : 'then';
   const others = [valid, lineage, after].map((member) => member !== undefined);
   return { statement: { name: `assize facts ${[kind, at, ...others].join(' ')}`, text }, values };
 }
 
-/** What a query wants of a row `f` of a partition `p`, as terms that all have to hold. `given` names a value in the statement. */
+/**
+ * The conditions of a query on a row `f` of a partition `p`. All conditions must hold. `given` adds
+ * a value to the statement and returns its parameter.
+ */
 export function restrictions(
   { space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery,
   given: (value: unknown) => string,
@@ -288,7 +296,7 @@ export const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.
   f.system_end, f.provenance, f.confidence, f.strategy, f.audit, f.resolution, f.lineage, f.asserted_seq, f.asserted_from,
   encode(f.entry, 'hex') AS entry, f.seq, f.single`;
 
-/** The columns after `whole` have the types the schema says. */
+/** The columns after `whole` have the types that the schema declares. */
 export function versionOf(columns: Row, { space, subject, predicate, branch }: PartitionName): FactVersion {
   const row = columns.slice(1, 20) as [
     ...[string, string, Hash, string, string, string, string, string, string, string, string, string],

@@ -1,37 +1,42 @@
 import type { PartitionName } from '#ledger';
 import { type FactState, nameKey } from '../../facts.ts';
 
-/** Partitions and open rows that are remembered; of others the server is asked. */
+/** The maximum number of partitions and open rows in the cache. The server is asked for others. */
 const PARTITIONS_MAX = 10_000;
 const ROWS_MAX = 100_000;
 
-/** What changes of a partition are judged by. */
+/** The state of a partition against which changes are checked. */
 export interface PartitionFacts extends FactState {
-  /** Whether it ever had rows of a predicate with several values. */
+  /** Whether the partition ever had rows of a predicate with several values. */
   readonly several: boolean;
 }
 
-/** Without a state where there was no such partition. */
+/** The state is undefined if the partition did not exist. */
 interface Remembered {
   readonly state: PartitionFacts | undefined;
 }
 
 /**
- * Partitions as the server had them last: what it need not be asked before a change. Nothing is decided by it alone. The server checks
- * the version of each partition when it writes, and each change raises that; so what is remembered is what is there, or the change is
- * undone and the server is asked after all.
+ * A cache of partitions in the server's last known state, which avoids a request before a change.
+ *
+ * The cache alone decides nothing. The server checks the version of each partition when it writes,
+ * and each change raises the version. If the cached state is stale, the change is rolled back and
+ * the server is asked.
  */
 export class KnownFacts {
   readonly #partitions: Map<string, Remembered> = new Map();
   #rows = 0;
   #run: number | undefined;
 
-  /** The rebuilding of facts that all of it is from; undefined where nothing is remembered. */
+  /** The rebuild of facts that the cached state belongs to; undefined if the cache is empty. */
   get run(): number | undefined {
     return this.#run;
   }
 
-  /** Those of all of these, and they are not remembered any more: who takes them changes them. Undefined where the server has to be asked. */
+  /**
+   * Removes these partitions from the cache and returns them, because the caller changes them.
+   * Undefined if the server must be asked.
+   */
   take(names: readonly PartitionName[]): ReadonlyMap<PartitionName, PartitionFacts | undefined> | undefined {
     const found = new Map<PartitionName, PartitionFacts | undefined>();
     for (const name of names) {
@@ -43,7 +48,10 @@ export class KnownFacts {
     return found;
   }
 
-  /** As it was just read or written. What was read may have been overtaken by what is remembered, which then stays. */
+  /**
+   * Caches a state that was just read or written. A newer cached state takes precedence over a read
+   * one.
+   */
   learn(run: number, name: PartitionName, state: PartitionFacts | undefined): void {
     if (run !== this.#run) this.clear();
     this.#run = run;

@@ -5,7 +5,10 @@ import { composite } from '../connection/row.ts';
 
 type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
 
-/** The texts of rows of a partition, each once, as `write_texts` takes them; of what was erased there are none. */
+/**
+ * The texts of a partition's rows, each once, as `write_texts` accepts them. Erased texts are
+ * omitted.
+ */
 export function textRows(n: number, rows: readonly Said[]): string[] {
   const texts = new Map<string, string>();
   for (const row of rows) {
@@ -20,7 +23,7 @@ export function textRows(n: number, rows: readonly Said[]): string[] {
   return [...texts.values()];
 }
 
-/** Each word with as many positions as it stands there. */
+/** Each word with one position per occurrence. */
 function counted(words: readonly string[]): [word: string, positions: string][] {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -11,7 +11,10 @@ type Asked<Query> = Query & { readonly limit: number };
 
 const DAY = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asserted_from, 10) END`;
 
-/** As `FactStore.factsByText`, with nothing left out that has a default. The formula is that of `Bm25`. `path` names the store in errors. */
+/**
+ * Same as `FactStore.factsByText`, with the defaults filled in. The formula is that of `Bm25`.
+ * `path` names the store in errors.
+ */
 export function prepareFactsByText(
   readers: Asking,
   schema: string,
@@ -43,7 +46,7 @@ export function prepareFactsByText(
   };
 }
 
-/** As `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
+/** Same as `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
 export function prepareFactsByVector(
   readers: Asking,
   schema: string,
@@ -70,7 +73,7 @@ export function prepareFactsByVector(
   };
 }
 
-/** As `FactStore.textsToEmbed`. */
+/** Same as `FactStore.textsToEmbed`. */
 export function prepareTextsToEmbed(
   readers: Readers,
   schema: string,
@@ -107,7 +110,10 @@ export function prepareTextsToEmbed(
   };
 }
 
-/** As `FactStore.putVectors`. @throws {StoreError} where the embedder has vectors of other dimensions */
+/**
+ * Same as `FactStore.putVectors`.
+ * @throws {StoreError} if the embedder's stored vectors have other dimensions
+ */
 export async function putVectors(
   group: WriteSession,
   schema: string,
@@ -116,7 +122,7 @@ export async function putVectors(
 ): Promise<void> {
   const [first] = vectors;
   if (first === undefined) return;
-  // Others name no text.
+  // Other ids name no text.
   const named = vectors.filter(({ id }) => /^[1-9]\d{0,17}$/.test(id));
   const values = [
     bytea(hashOf(embedder)),
@@ -129,7 +135,7 @@ export async function putVectors(
   if (known !== first.vector.length) throw otherDimensions(embedder, known, first.vector.length);
 }
 
-/** What the name of a text says of its rows. */
+/** The fields of a row that the name of a text contains. */
 function documented(audit: string, day: string): Pick<FactVersion, 'asserted_from' | 'row_kind'> {
   return {
     asserted_from: day === '' ? OPEN_START : `${day}T00:00:00.000000Z`,
@@ -137,7 +143,10 @@ function documented(audit: string, day: string): Pick<FactVersion, 'asserted_fro
   };
 }
 
-/** The best rows that the query wants. `hits` makes the table `hit` of the texts that answer, with their scores. */
+/**
+ * The best rows that match the query. `hits` is the SQL of the table `hit` with the matching texts
+ * and their scores.
+ */
 async function ranked(
   readers: Asking,
   of: { readonly schema: string; readonly path: string; readonly query: Omit<Asked<FactTextQuery>, 'text'> },
@@ -171,7 +180,7 @@ async function ranked(
     });
 }
 
-/** What an embedder is found by, whose name may be longer than an index takes. */
+/** The key of an embedder, whose name can be too long for an index. */
 function hashOf(embedder: string): string {
   return createHash('sha256').update(embedder).digest('hex');
 }

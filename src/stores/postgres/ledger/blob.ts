@@ -3,7 +3,9 @@ import type { Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
-/** How many texts one statement asks for at most: each may be large, and they are here all at once. */
+/**
+ * The maximum number of texts in one statement: each can be large, and all are in memory together.
+ */
 const AT_ONCE = 64;
 
 interface Asked {
@@ -12,7 +14,10 @@ interface Asked {
   readonly reject: (error: unknown) => void;
 }
 
-/** The text of a blob, exactly as stored. What is asked for in one turn goes to the server in one statement: an entry may refer to hundreds. */
+/**
+ * The text of a blob, exactly as stored. All requests of one turn of the event loop share one
+ * statement, because an entry can refer to hundreds of blobs.
+ */
 export function prepareBlob(readers: Readers, schema: string): (hash: Hash) => Promise<string | undefined> {
   const statement: Statement = {
     name: 'assize blobs',

@@ -8,7 +8,8 @@ export function prepareEntries(
   readers: Readers,
   schema: string,
 ): (trajectoryId: string, from: number, limit: number) => Promise<EntryRow[]> {
-  // The key is looked up first and on its own: only then does the primary key give the rows in order, page by page.
+  // The statement looks up the key first and separately. Only then does the primary key return the
+  // rows in order, page by page.
   const statement: Statement = {
     name: 'assize entries',
     text: `SELECT ${ENTRY_COLUMNS} FROM "${schema}".entry AS e, (SELECT $1::text AS name) AS t

@@ -3,7 +3,10 @@ import type { Readers } from '../connection/readers.ts';
 import { bytea, ENTRY_COLUMNS, entryRow } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
-/** At most two entries whose id begins with the prefix: the second tells that the prefix is not enough. */
+/**
+ * At most two entries whose ids start with the prefix. A second entry shows that the prefix is
+ * ambiguous.
+ */
 export function prepareFind(readers: Readers, schema: string): (prefix: string) => Promise<EntryRow[]> {
   const statement: Statement = {
     name: 'assize find',

@@ -4,16 +4,22 @@ import { pauseMs } from '../connection/retry.ts';
 import type { Session } from '../connection/session.ts';
 
 export interface FollowingOptions {
-  /** The channel has the schema's name. */
+  /** The channel has the name of the schema. */
   readonly schema: string;
   readonly open: () => Promise<Session>;
   readonly listener: (news: News) => void;
 }
 
-/** So often the server is asked whether it is still there, because one who only listens does not notice that it is not. */
+/**
+ * The interval between two probes of the server, because a connection that only listens does not
+ * notice a lost server.
+ */
 const HEARTBEAT_MS = 30_000;
 
-/** A connection that listens until it is stopped. When it is lost, another one listens, which says so. */
+/**
+ * A connection that listens until it is stopped. If it is lost, another connection listens, and the
+ * listener receives `missed`.
+ */
 export class Following {
   readonly #options: FollowingOptions;
   #session: Session | undefined;
@@ -23,7 +29,7 @@ export class Following {
     this.#options = options;
   }
 
-  /** Answers when every later commit will be told. */
+  /** Resolves when every later commit will be reported. */
   static async start(options: FollowingOptions): Promise<Following> {
     const following = new Following(options);
     await following.#listen();
@@ -62,7 +68,8 @@ export class Following {
     }
   }
 
-  // Not at once: what the listener throws would go into the driver, in the middle of what the server has sent.
+  // Asynchronous: an error of the listener would otherwise reach the driver, in the middle of the
+  // server's data.
   #tell(news: News): void {
     queueMicrotask(() => {
       if (!this.#isStopped) this.#options.listener(news);
@@ -70,7 +77,7 @@ export class Following {
   }
 }
 
-/** `seq name`, or nothing where the name was too long to be told. */
+/** Parses `seq name`. The payload is empty if the name was too long for a notification. */
 function newsOf(payload: string): News {
   const space = payload.indexOf(' ');
   if (space === -1) return { kind: 'missed' };

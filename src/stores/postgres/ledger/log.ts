@@ -3,7 +3,7 @@ import type { Readers } from '../connection/readers.ts';
 import { bytea, ENTRY_COLUMNS, entryRow } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
 
-/** How many entries have a place in the log. */
+/** The number of entries with a position in the log. */
 export function prepareLogSize(readers: Readers, schema: string): () => Promise<number> {
   const statement: Statement = {
     name: 'assize log size',
@@ -13,8 +13,9 @@ export function prepareLogSize(readers: Readers, schema: string): () => Promise<
 }
 
 /**
- * Entries behind the last one in the log, in the order in which the store took them. That order is not the one of their
- * commits, so only those are told before which nothing can be committed any more.
+ * The entries after the last logged one, in the order in which the store numbered them. That order
+ * differs from the order of commits. The function therefore returns only entries before which no
+ * later commit can appear.
  */
 export function prepareUnlogged(readers: Readers, schema: string): (limit: number) => Promise<EntryRow[]> {
   const horizon: Statement = { name: 'assize log horizon', text: `SELECT "${schema}".log_horizon()` };
@@ -30,7 +31,9 @@ export function prepareUnlogged(readers: Readers, schema: string): (limit: numbe
   };
 }
 
-/** The leaves get the next places. False, and nothing written, unless the log has that size. */
+/**
+ * Gives the leaves the next positions. Returns false without writing if the log has another size.
+ */
 export function prepareIntegrate(schema: string): (step: LogStep) => (session: Session) => Promise<boolean> {
   const statement: Statement = {
     name: 'assize integrate',
@@ -49,7 +52,7 @@ export function prepareIntegrate(schema: string): (step: LogStep) => (session: S
   };
 }
 
-/** Hashes of leaves (level 0) or of full subtrees, from an index on. */
+/** The hashes of leaves (level 0) or of full subtrees, from an index on. */
 export function prepareLogNodes(
   readers: Readers,
   schema: string,
@@ -71,7 +74,7 @@ export function prepareLogNodes(
   };
 }
 
-/** An entry's place in the log. */
+/** An entry's index in the log. */
 export function prepareLogIndex(readers: Readers, schema: string): (id: Hash) => Promise<number | undefined> {
   const statement: Statement = {
     name: 'assize log index',

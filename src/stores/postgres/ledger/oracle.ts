@@ -3,7 +3,7 @@ import type { Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
-/** The recorded answer. Answers are put in together with entries (`commit.ts`). */
+/** The recorded answer. Answers are written together with entries (`commit.ts`). */
 export function prepareOracleGet(readers: Readers, schema: string): (key: string) => Promise<OracleRow | undefined> {
   const statement: Statement = {
     name: 'assize oracle',
@@ -17,7 +17,7 @@ export function prepareOracleGet(readers: Readers, schema: string): (key: string
   };
 }
 
-/** What was erased, by key. */
+/** The erased answers, by key. */
 export function prepareOracleErased(
   readers: Readers,
   schema: string,
@@ -35,7 +35,7 @@ export function prepareOracleErased(
   };
 }
 
-/** What was put with a `within` and is not erased, by key. */
+/** The answers that were put with a `within` and are not erased, by key. */
 export function prepareOracleWithin(
   readers: Readers,
   schema: string,

@@ -34,7 +34,10 @@ export function preparePutSnapshot(
     };
 }
 
-/** Deletes all; the files of the table too, where a replaced one would stand until the next vacuum. */
+/**
+ * Deletes all snapshots with the files of their table, in which a replaced snapshot would stay
+ * until the next vacuum.
+ */
 export function prepareDropSnapshots(schema: string): (session: Session) => Promise<void> {
   const statement: Statement = { name: 'assize drop snapshots', text: `TRUNCATE "${schema}".snapshot` };
   return async (session) => {
@@ -42,7 +45,7 @@ export function prepareDropSnapshots(schema: string): (session: Session) => Prom
   };
 }
 
-/** How many blobs were erased. */
+/** The number of erased blobs. */
 export function prepareErasures(readers: Readers, schema: string): () => Promise<number> {
   const statement: Statement = { name: 'assize erasures', text: erasuresOf(schema) };
   return async () => Number((await readers.run(statement, []))[0]?.[0]);

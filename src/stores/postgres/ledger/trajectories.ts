@@ -4,7 +4,7 @@ import type { Statement } from '../connection/session.ts';
 
 /** Every trajectory with its head, in order of creation, which is the order of keys. */
 export function prepareTrajectories(readers: Readers, schema: string): () => Promise<TrajectoryInfo[]> {
-  // One index lookup a trajectory instead of a scan of all entries: seqs are contiguous from 0.
+  // One index lookup per trajectory instead of a scan of all entries: seqs are contiguous from 0.
   const statement: Statement = {
     name: 'assize trajectories',
     text: `SELECT t.name, e.seq + 1, encode(e.id, 'hex') FROM "${schema}".trajectory AS t

@@ -4,24 +4,27 @@ import { checkVersion, migrationsIn, versionAfter } from '../../schema-version.t
 import type { Session } from '../connection/session.ts';
 import { schema as schemaSql } from './0001-schema.ts';
 
-/** The first key of every advisory lock of a store: `ASZE`, as a number. The second key says which lock. */
+/**
+ * The first key of every advisory lock of a store: `ASZE`, as a number. The second key names the
+ * lock.
+ */
 export const APPLICATION_ID = 0x41535a45;
 
 /** Every migration, in order. A released migration never changes. */
 export const MIGRATIONS: readonly string[] = [schemaSql];
 
-/** The schema this program reads and writes; in the table `mark`. */
+/** The schema version that this program reads and writes; in the table `mark`. */
 export const SCHEMA_VERSION: number = versionAfter(MIGRATIONS.length);
 
-/** What is under the store's name in the database. */
+/** The object under the store's name in the database. */
 export type Mark =
-  /** Nothing, or an empty schema. */
+  /** No schema, or an empty one. */
   | { readonly is: 'absent' | 'empty' }
-  /** Something that is no store. */
+  /** A schema that is not a store. */
   | { readonly is: 'foreign' }
   | { readonly is: 'ours'; readonly version: number };
 
-/** Reads whose schema it is without changing anything. */
+/** Reads the mark of a schema without changing the schema. */
 export async function readMark(session: Session, schema: string): Promise<Mark> {
   const [found] = await session.run({ text: LOOK }, [schema]);
   if (found === undefined) return { is: 'absent' };
@@ -33,7 +36,9 @@ export async function readMark(session: Session, schema: string): Promise<Mark> 
   return rows.length === 1 && application === 'assize' ? { is: 'ours', version: Number(version) } : { is: 'foreign' };
 }
 
-/** Throws unless a store of that mark can be used in that mode, after a migration where it needs one. */
+/**
+ * Throws unless a store with this mark can be used in this mode, after a migration if it needs one.
+ */
 export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: number = SCHEMA_VERSION): void {
   if (mark.is === 'foreign') {
     throw new StoreError(
@@ -65,11 +70,12 @@ export async function migrate(
   mode: OpenMode,
   migrations: readonly string[] = MIGRATIONS,
 ): Promise<void> {
-  // Whatever the server's default is: what is read after the lock must be what is there then.
+  // Overrides the server's default: reads after the lock must see the state at that time.
   await session.run({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0' });
   try {
     await session.run({ text: 'SELECT pg_advisory_xact_lock($1, hashtext($2))' }, [APPLICATION_ID, schema]);
-    // Again, now that no one else migrates: another program may have, while this one waited for the lock.
+    // Read again under the lock: another program may have migrated the schema while this one
+    // waited.
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode, versionAfter(migrations.length));
     await session.run({ text: statements(mark, schema, migrations).join('\n') });

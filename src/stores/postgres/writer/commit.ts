@@ -10,35 +10,44 @@ import { FactPlan, partitionsOf, prepareFactStates } from '../facts/fact-plan.ts
 import type { KnownFacts } from '../facts/partition-cache.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 
-/** Where the next entry of a trajectory goes: after seq -1 where there is none. */
+/**
+ * The entry after which the next entry of a trajectory is appended; seq -1 if the trajectory has no
+ * entry.
+ */
 interface Head {
   readonly seq: number;
   readonly id: Hash | null;
 }
 
-/** What the server said why it wrote nothing: of effects, or else of entries. */
+/** The server's reason for writing nothing: the effects, or otherwise the entries. */
 type Refusal = { readonly effects: EffectNews } | HeadNews;
 
 interface HeadNews {
   readonly effects?: undefined;
-  /** Of the trajectories that were named, in their order. */
+  /** The heads of the named trajectories, in their order. */
   readonly heads: readonly (readonly [seq: number, id: Hash | null])[];
-  /** Ids of the group that are in the store. */
+  /** Ids of the group that the store already has. */
   readonly taken: readonly Hash[] | null;
 }
 
-/** Null for each answer that was not there before. */
+/** Null for each answer that was not stored before. */
 type Kept = readonly (readonly [answer: string, at: string] | null)[];
 
 /**
- * Jobs that are written together, with one call of `append`, or with a few where other writers were faster.
+ * Jobs that are written together with one call of `append`, or with a few calls if other writers
+ * commit first.
  *
- * The batches are judged here, in order, each trajectory's head being what the first batch on it says; the server writes
- * them if the heads are so, and otherwise says what they are. Judged anew by that, a batch that does not fit is a conflict
- * for good, because entries are never taken away. A call is refused again only where another writer has moved a head under
- * a batch that fitted, which then fits no more: so the calls come to an end. Effects are judged in the same way
- * (`effect-plan.ts`). What facts are judged by is remembered (`known-facts.ts`), or asked before in a call of its own (`fact-plan.ts`); nothing is
- * refused by what is only remembered.
+ * The group checks the batches in order. It assumes the head of each trajectory from the first
+ * batch on it. The server writes the batches if the assumed heads are right, and otherwise returns
+ * the actual heads.
+ *
+ * After a check against the actual heads, a batch that does not fit is a final conflict, because
+ * entries are never removed. A later call is refused only if another writer has moved a head under
+ * a fitting batch. That batch then no longer fits, so the number of calls is finite.
+ *
+ * Effects are checked in the same way (`effect-plan.ts`). The state of facts comes from the cache
+ * (`partition-cache.ts`) or from a separate call (`fact-plan.ts`). The cache alone never causes a
+ * refusal.
  */
 export class Group {
   readonly #heads = new Map<string, Head>();
@@ -47,7 +56,7 @@ export class Group {
   #batches: readonly BatchJob[];
   #puts: readonly OracleJob[];
   #sent: readonly RowsJob[] = [];
-  /** The server has refused what was taken to be so. */
+  /** Whether the server has refused an assumption. */
   #hasFailed = false;
   readonly #knownFacts: KnownFacts;
   #calls = 0;
@@ -59,33 +68,37 @@ export class Group {
     this.#puts = jobs.filter((job) => job instanceof OracleJob);
   }
 
-  /** Those without an answer. */
+  /** The jobs without an answer. */
   get open(): readonly RowsJob[] {
     return [...this.#batches, ...this.#puts];
   }
 
-  /** What a call that failed may have written all the same. */
+  /** The jobs that a failed call may nevertheless have written. */
   get sent(): readonly RowsJob[] {
     return this.#sent;
   }
 
-  /** How often the server was asked to write it. */
+  /** The number of calls to the server for this group. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Milliseconds that the last of these calls took. */
+  /** The duration of the last call in milliseconds. */
   get lastMs(): number {
     return this.#lastMs;
   }
 
-  /** One call, or two where facts change of which nothing is remembered; true when all have their answers. @throws what `session.run` throws */
+  /**
+   * Makes one call, or two if facts change that are not cached. Resolves to true when all jobs are
+   * answered.
+   * @throws the errors of `session.run`
+   */
   async write(session: Session, appends: Appends, tell: boolean): Promise<boolean> {
     const names = this.#batches.flatMap(({ batch }) => (batch.facts ?? []).flatMap(partitionsOf));
     try {
       return await this.#write(session, appends, tell);
     } catch (error) {
-      // What is remembered may be why, and what is there may be another by now.
+      // The cached state may be the cause, and the stored state may have changed.
       this.#knownFacts.forget(names);
       this.#hasFailed = true;
       throw error;
@@ -148,7 +161,7 @@ export class Group {
     return true;
   }
 
-  /** With the entry that erased it: a text that is none is most often one that was. */
+  /** Adds the entry that erased an answer: an empty answer was usually erased. */
   async #erased(session: Session, { eraserOf }: Appends, row: OracleRow): Promise<OracleRow> {
     const [[eraser] = []] = await session.run(eraserOf, [bytea(row.key)]);
     return eraser == null ? row : { ...row, erased_by: eraser };
@@ -158,7 +171,7 @@ export class Group {
     const planned = (facts: FactPlan): Plan => new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts);
     const writes = this.#batches.flatMap(({ batch }) => batch.facts ?? []);
     const repeats = this.#batches.flatMap(({ batch }) => batch.repeats ?? []);
-    // That no text that is repeated was erased is assumed once.
+    // The first call assumes that no repeated text was erased.
     const isToBeAsked = this.#hasFailed && repeats.length > 0;
     const remembered = isToBeAsked ? undefined : FactPlan.assumed(writes, this.#knownFacts, path);
     const plan = remembered && planned(remembered);
@@ -180,22 +193,22 @@ export class Group {
   }
 }
 
-/** What of the batches will be written, if the heads are what they are taken for. */
+/** The batches that the server will write, if the assumed heads are right. */
 class Plan {
   readonly accepted: BatchJob[] = [];
-  /** Batches that fit nowhere, with the row that shows it. */
+  /** Batches that are final conflicts, each with its conflicting row. */
   readonly conflicts: [BatchJob, EntryRow][] = [];
-  /** Heads that accepted batches build on, and those whose facts can't be written, by trajectory. */
+  /** The assumed heads by trajectory, of accepted batches and of batches with invalid facts. */
   readonly assumed = new Map<string, Head>();
-  /** All but the conflicts, in order. */
+  /** All batches except the conflicts, in order. */
   readonly open: BatchJob[] = [];
-  /** Effects of the accepted ones, and what has to be asked of them. */
+  /** The effects of the accepted batches, and the questions about them. */
   readonly effects: EffectPlan;
   readonly facts: FactPlan;
   #refusesFacts = false;
-  /** Batches that do not fit once the accepted ones are written, with what they are answered then. */
+  /** Batches that do not fit after the accepted ones, with their answers once those are written. */
   readonly #doubtful: [BatchJob, CommitResult | StoreError][] = [];
-  /** Where the accepted ones lead. */
+  /** The heads after the accepted batches. */
   readonly #moved = new Map<string, Head>();
   readonly #ids = new Set<Hash>();
 
@@ -211,17 +224,17 @@ class Plan {
     for (const job of jobs) this.#judge(job, heads, taken);
   }
 
-  /** The facts of some batch are refused. */
+  /** Whether the facts of some batch are refused. */
   get refusesFacts(): boolean {
     return this.#refusesFacts;
   }
 
-  /** Nothing is to be written or asked: all that is left is refused by what the server has said. */
+  /** Whether the plan needs no call: the server's reports already refuse all remaining batches. */
   get asksNothing(): boolean {
     return this.accepted.length === 0 && this.assumed.size === 0 && !this.effects.asks;
   }
 
-  /** To be called when it is written. */
+  /** Answers the jobs. Call this after the write. */
   answer(): void {
     for (const job of this.accepted) job.answer(COMMITTED);
     for (const [job, answer] of this.#doubtful) {
@@ -231,7 +244,8 @@ class Plan {
   }
 
   #judge(job: BatchJob, heads: ReadonlyMap<string, Head>, taken: ReadonlySet<Hash>): void {
-    // What comes after a question may build on what is asked about; all of it is judged by the answer.
+    // A batch after a question may build on the subject of the question. The answer decides on all
+    // of these batches.
     if (this.effects.asks) {
       this.open.push(job);
       return;
@@ -268,7 +282,7 @@ class Plan {
     for (const id of ids) this.#ids.add(id);
   }
 
-  /** Undefined where they are refused. `unknown`: heads that nobody has told yet. */
+  /** Undefined if the facts are refused. `unknown`: heads that the server has not reported yet. */
   #judgeFacts(job: BatchJob, unknown: ReadonlyMap<string, Head>): readonly FactChange[] | undefined {
     const { facts = [], repeats = [] } = job.batch;
     if (repeats.some((hash) => this.facts.isErased(hash))) {
@@ -283,14 +297,15 @@ class Plan {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.#doubtful.push([job, error]);
-      // What was planned on a batch that never was written does not fit either: it is a conflict, and no misuse.
+      // A plan on a batch that was never written does not fit either. The result is a conflict, not
+      // misuse.
       for (const [name, head] of unknown) this.assumed.set(name, head);
     }
     this.#refusesFacts = true;
     return undefined;
   }
 
-  /** False where they are refused, or have to be asked about. */
+  /** False if the effects are refused, or if the server must be asked about them. */
   #takeEffects(job: BatchJob): boolean {
     const { effects } = job.batch;
     if (effects === undefined) return true;
@@ -310,7 +325,7 @@ class Plan {
   }
 
   #refuse(job: BatchJob, row: EntryRow): void {
-    // After a batch that is doubtful, it may fit all the same.
+    // After a doubtful batch, this batch may still fit.
     if (this.#doubtful.length === 0 && !this.#moved.has(row.trajectory_id) && !this.#ids.has(row.id)) {
       this.conflicts.push([job, row]);
       return;
@@ -320,7 +335,10 @@ class Plan {
   }
 }
 
-/** The call, with parameters as `entryValues` and `answerValues` give them, and whether followers are told. */
+/**
+ * The call, with parameters from `entryValues` and `answerValues`, and whether followers are
+ * notified.
+ */
 export function prepareAppend(schema: string, path: string): Appends {
   const call = (name: string, count: number): string => {
     const parameters = Array.from({ length: count }, (_, index) => `$${index + 1}`);
@@ -347,13 +365,16 @@ export function prepareAppend(schema: string, path: string): Appends {
   };
 }
 
-/** A function of the store, and what it is called with. */
+/** A function of the store with its arguments. */
 type Beside = readonly [
   call: 'list_answers' | 'erase_answers' | 'hold_texts' | 'await_facts',
   values: readonly [unknown[], unknown[]],
 ];
 
-/** What of the oracle log is written with a group, the texts that it repeats, which it may erase itself after that, and that facts are awaited. */
+/**
+ * The extra calls of a group: listed oracle answers, erased answers, repeated texts, and missing
+ * facts. The group may erase a repeated text itself after that.
+ */
 function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   const beside: Beside[] = [];
   const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
@@ -369,14 +390,20 @@ function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
   return beside;
 }
 
-/** For a group, for one that also erases blobs, for one that also writes effects, for one that changes facts, and for one that does more than that. */
+/**
+ * The statements for groups: entries only, with erased blobs, with effects, with facts, and with
+ * facts together with any of the others.
+ */
 export interface Appends {
   readonly append: Statement;
   readonly erasing: Statement;
   readonly acting: Statement;
   readonly believing: Statement;
   readonly believingMore: Statement;
-  /** Each of them, of so many parameters, with functions of two that are called with it once it is not refused. */
+  /**
+   * A statement with the given number of parameters, extended by functions with two parameters
+   * each. The server calls these functions if it does not refuse the statement.
+   */
   readonly withBesides: (statement: Statement, count: number, beside: readonly Beside[]) => Statement;
   readonly eraserOf: Statement;
   readonly factStates: Statement;
@@ -415,7 +442,7 @@ function answerValues(answers: readonly OracleRow[]): unknown[] {
   return [answers.map(({ key }) => bytea(key)), answers.map(({ answer }) => answer), answers.map(({ at }) => at)];
 }
 
-/** One for each question, whoever asked first. */
+/** One answer for each question, from the first request. */
 function firstAnswers(puts: readonly OracleJob[]): OracleRow[] {
   const first = new Map<string, OracleRow>();
   for (const { row } of puts) if (!first.has(row.key)) first.set(row.key, row);

@@ -10,39 +10,43 @@ import { type Appends, Group, prepareAppend } from './commit.ts';
 import { BatchJob, type Job, OracleJob, type RowsJob, StepJob } from './job.ts';
 import type { Writer } from './writer.ts';
 
-/** Rows and bytes after which a group takes no more jobs, so that no caller waits for an endless one. */
+/** The rows and bytes at which a group is full, so no caller waits for an endless group. */
 export const GROUP_ROWS_MAX = 1_024;
 export const GROUP_BYTES_MAX: number = 4 * 2 ** 20;
 
-/** How often a group is sent at most. Each time another writer was faster; more than a few times is next to impossible. */
+/**
+ * The maximum number of calls for one group. Each further call means that another writer committed
+ * first, so more than a few are very unlikely.
+ */
 const CALLS_MAX = 100;
 
 export interface GroupCommitOptions {
   readonly path: string;
   readonly schema: string;
   readonly writer: Writer;
-  /** Whether followers are told of new heads. */
+  /** Whether followers are notified of new heads. */
   readonly tell: boolean;
 }
 
 /**
- * Writes in groups: whatever waits when the server is free goes to it in one statement (as a rule: `pace.ts`), in the order of the calls,
- * and each caller is answered when the server has it on disk. A batch may build on one that still waits; when that one fails, it is
- * a conflict.
+ * Writes in groups. When the server is free, all waiting jobs go to it in one statement, in the
+ * order of the calls. `batch-size.ts` can split them. Each caller is answered when the server has
+ * the group on disk. A batch may build on a waiting batch. If that batch fails, the later one is a
+ * conflict.
  *
- * When the connection is lost under a statement, the batches in it are answered `unknown`; all else that waits is sent over
- * the next connection.
+ * If the connection is lost during a statement, its batches are answered `unknown`. All other
+ * waiting jobs use the next connection.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #append: Appends;
-  /** What reads and commits leave of partitions for the next change. */
+  /** The cached partitions after reads and commits, for the next change. */
   readonly knownFacts: KnownFacts = new KnownFacts();
   readonly #pace = new Pace();
   #waiting: Job[] = [];
-  /** Who was not told an answer yet. */
+  /** The number of callers without an answer. */
   #asking = 0;
-  /** Answers of the last call, in order, until they are told. */
+  /** The answers of the last call, in order, until they are delivered. */
   #untold: (() => void)[] | undefined;
   #isAtWork = false;
   #whenIdle: (() => void)[] = [];
@@ -52,22 +56,24 @@ export class GroupCommit {
     this.#append = prepareAppend(options.schema, options.path);
   }
 
-  /** Rejects when nothing was written because the server refused, or could not be reached. */
+  /** Rejects if nothing was written because the server refused or could not be reached. */
   commit(batch: Batch): Promise<CommitResult> {
     return this.#asked((resolve, reject) => new BatchJob(batch, resolve, reject));
   }
 
-  /** The row that is in the store afterwards. */
+  /** Resolves to the row that is stored after the call. */
   put(row: OracleRow, within?: string): Promise<OracleRow> {
     return this.#asked((resolve, reject) => new OracleJob({ row, within }, resolve, reject));
   }
 
-  /** What the step answers, which has the connection to itself and may be repeated. */
+  /**
+   * Resolves to the result of the step, which has the connection exclusively and may be repeated.
+   */
   run<T>(step: (session: Session) => Promise<T>): Promise<T> {
     return this.#asked((resolve, reject) => new StepJob(step, resolve, reject));
   }
 
-  /** Settles when nothing waits any more. */
+  /** Resolves when no job waits any more. */
   idle(): Promise<void> {
     if (!this.#isAtWork) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));
@@ -82,7 +88,7 @@ export class GroupCommit {
     });
   }
 
-  /** Tells an answer after those of the last call. */
+  /** Delivers an answer after the answers of the last call. */
   #inOrder<A>(tell: (answer: A) => void): (answer: A) => void {
     return (answer) => {
       const told = (): void => {
@@ -101,13 +107,13 @@ export class GroupCommit {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  // Each turn in an immediate, after all events that are ready: calls that come over sockets come one event at a time. But what is to be
-  // written while others are made does not wait for those.
+  // Each turn runs in an immediate, after all ready events, because calls over sockets arrive one
+  // event at a time. Jobs that are written while others are prepared do not wait for these events.
   async #ready(): Promise<void> {
     if (!this.#isNextDue) await nextTurn();
   }
 
-  /** Whether there is as much for the next call as it takes. */
+  /** Whether enough jobs for the next call are waiting. */
   get #isNextDue(): boolean {
     return this.#waiting.length >= this.#pace.enough;
   }
@@ -134,7 +140,8 @@ export class GroupCommit {
     const wasWritten = await this.#group(session, group);
     if (wasWritten && group.calls === 1) this.#pace.called(group.lastMs, jobs.length);
     const tell = (): void => this.#tell(answers);
-    // Who is answered goes on at once: what is to be written meanwhile is sent before that.
+    // An answered caller continues immediately. The next group is therefore sent before the
+    // answers.
     if (this.#isNextDue) setImmediate(tell);
     else tell();
   }
@@ -156,7 +163,7 @@ export class GroupCommit {
     }
   }
 
-  /** False where not all of it has its answers from the server. */
+  /** False if some jobs have no answer from the server. */
   async #group(session: Session, group: Group): Promise<boolean> {
     for (let calls = 1; ; calls += 1) {
       try {
@@ -170,7 +177,7 @@ export class GroupCommit {
     }
   }
 
-  /** Answers jobs whose statement failed, or lets them wait again. */
+  /** Answers jobs whose statement failed, or queues them again. */
   #settle(error: unknown, open: readonly Job[], sent: readonly Job[]): void {
     const { path, writer } = this.#options;
     if (!(error instanceof ConnectionLost)) {
@@ -196,7 +203,8 @@ export class GroupCommit {
       bytes += job.bytes;
       if (size > 0 && (rows > GROUP_ROWS_MAX || bytes > GROUP_BYTES_MAX)) break;
       const { erased = [], facts = [] } = job instanceof BatchJob ? job.batch : {};
-      // Facts after an erasure are judged by what the server has then: a partition may have another name.
+      // Facts after an erasure are checked against the server's new state, because a partition can
+      // have another name.
       if (erases && facts.length > 0) break;
       erases ||= erased.length > 0;
       size += 1;

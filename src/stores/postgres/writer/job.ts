@@ -5,10 +5,10 @@ import type { StoreError } from '../../errors.ts';
 import { factSize } from '../../facts.ts';
 import type { Session } from '../connection/session.ts';
 
-/** How often what is harmless to repeat is sent, when the connection is lost under it. */
+/** The maximum number of times that a repeatable job is sent, if its connection is lost. */
 const TRIES_MAX = 3;
 
-/** A caller who waits for the writer. */
+/** A caller that waits for the writer. */
 abstract class Waiting<T> {
   readonly #resolve: (result: T) => void;
   readonly #reject: (error: StoreError) => void;
@@ -23,12 +23,14 @@ abstract class Waiting<T> {
     this.#resolve(result);
   }
 
-  /** Nothing was written. */
+  /** Rejects the caller. Nothing was written. */
   fail(error: StoreError): void {
     this.#reject(error);
   }
 
-  /** No one can tell whether it was written. True when it is harmless to repeat, and shall be. */
+  /**
+   * Handles an unknown outcome. Returns true if the job is safe to repeat and must be sent again.
+   */
   doubt(error: StoreError): boolean {
     this.#tries += 1;
     if (this.#tries < TRIES_MAX) return true;
@@ -41,7 +43,7 @@ export class BatchJob extends Waiting<CommitResult> {
   readonly batch: Batch;
   readonly rows: number;
   readonly bytes: number;
-  /** Why it is sent again. */
+  /** The error because of which the job is sent again. */
   #doubt: StoreError | undefined;
 
   constructor(batch: Batch, resolve: (result: CommitResult) => void, reject: (error: StoreError) => void) {
@@ -57,13 +59,15 @@ export class BatchJob extends Waiting<CommitResult> {
     this.bytes = bytes;
   }
 
-  // What was sent before may have been written, before another tenure was given or as the change that outdates it now.
+  // The first attempt may have been written before another lease was given, or as the change that
+  // now makes the batch outdated.
   override answer(result: CommitResult): void {
     const isTold = (result.status !== 'fenced' && result.status !== 'outdated') || this.#doubt === undefined;
     super.answer(isTold ? result : { status: 'unknown', cause: this.#doubt });
   }
 
-  // Sent again, entries that were written would be a conflict. Blobs alone have no id by which their caller could find out.
+  // A repeated batch with written entries would be a conflict. Blobs alone have no id with which
+  // their caller could check the outcome.
   override doubt(error: StoreError): boolean {
     this.#doubt = error;
     if (this.batch.entries.length === 0) return super.doubt(error);
@@ -74,7 +78,7 @@ export class BatchJob extends Waiting<CommitResult> {
 
 export class OracleJob extends Waiting<OracleRow> {
   readonly row: OracleRow;
-  /** What it is listed by. */
+  /** The name under which the answer is listed. */
   readonly within: string | undefined;
   readonly rows = 1;
   readonly bytes: number;
@@ -91,7 +95,7 @@ export class OracleJob extends Waiting<OracleRow> {
   }
 }
 
-/** Something with statements of its own, which are harmless to repeat. */
+/** A job with its own statements, which are safe to repeat. */
 export class StepJob<T = unknown> extends Waiting<T> {
   readonly run: (session: Session) => Promise<T>;
 
@@ -105,7 +109,7 @@ export class StepJob<T = unknown> extends Waiting<T> {
   }
 }
 
-/** What goes into a group together. */
+/** The jobs that can share a group. */
 export type RowsJob = BatchJob | OracleJob;
 
 export type Job = RowsJob | StepJob<any>;

@@ -4,13 +4,16 @@ import { notScrubbedError } from '../errors.ts';
 import { APPLICATION_ID } from '../schema/migrate.ts';
 import type { GroupCommit } from './group-commit.ts';
 
-/** What an erasure takes something out of, and what was made of that. No other table ever had it. */
+/**
+ * The tables that an erasure changes, and the tables derived from them. No other table ever
+ * contains an erased value.
+ */
 const TABLES: readonly string[] = ['snapshot', 'fact_vector', 'fact_text', 'fact_partition', 'fact', 'oracle', 'blob'];
 
-/** Between two looks whether somebody else is done. */
+/** The pause between two checks whether another process has finished. */
 const PAUSE_MS = 50;
 
-/** As long as the largest table may take to be written. A server that is gone is noticed all the same, by its connection. */
+/** The longest time for rewriting the largest table. The connection still detects a lost server. */
 export const REWRITE_TIMEOUT_MS: number = 24 * 60 * 60 * 1_000;
 
 export interface ScrubberOptions {
@@ -18,20 +21,23 @@ export interface ScrubberOptions {
   readonly schema: string;
   readonly group: GroupCommit;
   readonly lockTimeoutMs: number;
-  /** A connection whose statements may take as long as `REWRITE_TIMEOUT_MS`. */
+  /** Opens a connection whose statements may take `REWRITE_TIMEOUT_MS`. */
   readonly open: () => Promise<Session>;
 }
 
 /**
- * Takes the bytes of erased texts out of the files of the tables, with their indexes. A row that was changed or deleted stands there until
- * VACUUM has passed over it, and its bytes longer than that, where nothing else comes to that place of the page. So each table is written anew
- * from the rows that it has (VACUUM FULL), and its old files go. What the server wrote elsewhere, as to its WAL, is its operator's.
+ * Removes the bytes of erased texts from the files of the tables and their indexes.
  *
- * Nobody reads or writes a table meanwhile. Those who want to wait behind us also while we wait for those who are at it, so this is given up
- * after `lockTimeoutMs`, as any write is.
+ * A changed or deleted row stays in its page until VACUUM has processed it. Its bytes stay longer,
+ * until other data overwrites them. The scrubber therefore rewrites each table from its rows
+ * (VACUUM FULL), which removes the old files. Other files of the server, such as its WAL, are the
+ * responsibility of its operator.
  *
- * What is still to be done stands in the table `scrub`, in numbers of erasures: so neither a crash nor an erasure by another process in
- * between is forgotten.
+ * The rewrite blocks reads and writes of the table. New readers also queue behind a waiting
+ * rewrite. The scrubber therefore abandons the attempt after `lockTimeoutMs`, like any write.
+ *
+ * The table `scrub` records the due work in numbers of erasures. The record survives a crash, and
+ * counts erasures of other processes during the scrub.
  */
 export class Scrubber {
   readonly #options: ScrubberOptions;
@@ -47,14 +53,17 @@ export class Scrubber {
       ) FROM "${schema}".scrub AS s WHERE s.rewritten < s.erasures`;
   }
 
-  /** Does what is due, one after the other. @throws {StoreError} `store_not_scrubbed` where it stays due */
+  /**
+   * Does the due work, one table after the other. @throws {StoreError} `store_not_scrubbed` if it
+   * stays due
+   */
   scrub(): Promise<void> {
     const done = this.#last.then(() => this.#scrub());
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  /** Settles when nothing is being done. */
+  /** Resolves when no scrub is running. */
   idle(): Promise<void> {
     return this.#last;
   }
@@ -76,18 +85,19 @@ export class Scrubber {
     }
   }
 
-  /** How many erasures there were, where not all of them are done. */
+  /** The number of erasures, if the scrub of some is due. */
   async #due(session: Session): Promise<string | undefined> {
     const [row] = await session.run({ text: this.#look }, [TABLES]);
     if (row === undefined) return undefined;
-    // The server would warn, which nobody hears, and leave the table as it is.
+    // The server would only log a warning and leave the table unchanged.
     if (row[1] !== 't') throw new Error('this user does not own the tables');
     return row[0]!;
   }
 
   /**
-   * One process at a time, as long as the connection lasts. Asked for again and again: who waits in the server holds back what it may clear
-   * away, and so the one that is being waited for.
+   * Acquires the lock of scrubs for the lifetime of the connection. The scrubber polls for the
+   * lock: a waiting statement holds back the rows that the server may remove, and thereby the
+   * lock's holder.
    */
   async #alone(session: Session): Promise<void> {
     const text = `SELECT pg_try_advisory_lock(${APPLICATION_ID}, '"${this.#options.schema}".scrub'::regclass::oid::int4)`;
@@ -95,7 +105,7 @@ export class Scrubber {
   }
 
   async #rewrite(session: Session): Promise<void> {
-    // Another process may have done it meanwhile.
+    // Another process may have finished the work in the meantime.
     const due = await this.#due(session);
     if (due === undefined) return;
     await this.#untilUnseen(session);
@@ -107,8 +117,10 @@ export class Scrubber {
   }
 
   /**
-   * Until no transaction, of whomever, may still see what was erased, for which the server would keep it in the new files. It tells nobody
-   * of all that it keeps rows for, so it is shown one that is deleted after all of them, to see whether that goes.
+   * Waits until no transaction can see erased rows, because the server would copy visible rows into
+   * the new files. The server does not report every transaction for which it keeps rows. The
+   * scrubber therefore deletes a probe row after the erasure, and checks whether the server can
+   * remove it.
    */
   async #untilUnseen(session: Session): Promise<void> {
     const probe = this.#named('scrub_probe');

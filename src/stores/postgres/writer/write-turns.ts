@@ -2,28 +2,32 @@ import { createHash } from 'node:crypto';
 import type { Readers } from '../connection/readers.ts';
 import type { Session, Statement } from '../connection/session.ts';
 
-/** So many trajectories a process waits for at once, or has its turn at. */
+/** The maximum number of trajectories whose write lock a process holds or waits for. */
 export const TURNS_MAX = 4;
 
 const LOCK: Statement = { name: 'assize turn', text: 'SELECT pg_advisory_lock($1)' };
 const UNLOCK: Statement = { name: 'assize end turn', text: 'SELECT pg_advisory_unlock($1)' };
 
 /**
- * Turns at writing to a trajectory: an advisory lock of the server, which gives it in the order in which it was asked for, and
- * takes it back when a connection ends. Locks of one number, so that none is taken for those of appends, which have two.
+ * The write locks of trajectories: advisory locks of the server. The server grants a lock in the
+ * order of requests, and releases it when the connection ends. The locks have one key, unlike the
+ * locks of appends, which have two.
  */
 export class Turns {
   readonly #sessions: Readers;
   readonly #schema: string;
   readonly #ends = new Set<() => void>();
 
-  /** The connections are its own, and wait for a lock as long as a turn is waited for. */
+  /** The sessions are dedicated, and wait for a lock for the limit of a write lock. */
   constructor(sessions: Readers, schema: string) {
     this.#sessions = sessions;
     this.#schema = schema;
   }
 
-  /** What ends the turn; nothing where it could not be had. Never rejects. */
+  /**
+   * Resolves to the function that releases the lock, or to undefined if the lock was not acquired.
+   * Never rejects.
+   */
   take(trajectoryId: string): Promise<(() => void) | undefined> {
     const key = lockKey(this.#schema, trajectoryId);
     return new Promise((resolve) => {
@@ -32,13 +36,14 @@ export class Turns {
         await this.#untilEnded(resolve);
         await session.run(UNLOCK, [key]);
       };
-      // Whoever has waited for too long, or has lost the server, goes on without, and hears of the server where it matters.
+      // After a timeout or a lost server the writer continues without the lock. The write itself
+      // reports a lost server.
       const giveUp = (): void => resolve(undefined);
       this.#sessions.lend((session) => turn(session).catch(() => session.end())).then(giveUp, giveUp);
     });
   }
 
-  /** Ends the turns that are had, and waits for those that were asked for. */
+  /** Releases the held locks, and waits for the requested ones. */
   async end(): Promise<void> {
     const ended = this.#sessions.end();
     for (const end of this.#ends) end();
@@ -54,7 +59,7 @@ export class Turns {
   }
 }
 
-/** Two trajectories of one key take turns with each other, and nothing else comes of it. */
+/** Two trajectories with the same key share a lock. That is harmless. */
 function lockKey(schema: string, trajectoryId: string): bigint {
   return createHash('sha256').update(`assize turn\0${schema}\0${trajectoryId}`).digest().readBigInt64BE();
 }

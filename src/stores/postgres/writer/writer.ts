@@ -4,7 +4,7 @@ import { whenReachable } from '../connection/retry.ts';
 import type { Session } from '../connection/session.ts';
 import { ConnectionLost, readonlyError, unreachableError } from '../errors.ts';
 
-/** The server's process behind a connection, so named that no later one is taken for it. */
+/** The server's process behind a connection, identified so that no later process matches. */
 interface Backend {
   readonly pid: string;
   readonly startedAt: string;
@@ -13,23 +13,26 @@ interface Backend {
 export interface WriterOptions {
   readonly path: string;
   readonly durability: Durability;
-  /** Attempts to reach the server before what waits fails. */
+  /** The number of attempts to reach the server before waiting jobs fail. */
   readonly attempts: number;
   readonly open: () => Promise<Session>;
-  /** Throws where the store is no longer what it was when it was opened. */
+  /** Throws if the store has changed since it was opened. */
   readonly check: (session: Session) => Promise<void>;
 }
 
-/** How long the server may take to end a process of its own. */
+/** The longest time for the server to end one of its processes. */
 const END_TIMEOUT_MS = 5_000;
 
-/** The connection that writes: opened anew when it is lost, and set up each time. */
+/** The writing connection. It is reopened after a loss, and set up each time. */
 export class Writer {
   readonly #options: WriterOptions;
   #session: Session;
   #backend: Backend;
   #opening: Promise<Session> | undefined;
-  /** Processes whose connection was lost under a statement, and which may still be carrying it out. */
+  /**
+   * The server processes whose connection was lost during a statement, and which may still execute
+   * it.
+   */
   #orphans: readonly Backend[] = [];
 
   private constructor(options: WriterOptions, session: Session, backend: Backend) {
@@ -38,12 +41,12 @@ export class Writer {
     this.#backend = backend;
   }
 
-  /** Takes a connection over. @throws {StoreError} where the server can't keep what the options ask for */
+  /** Accepts a connection. @throws {StoreError} if the server cannot provide the options */
   static async over(session: Session, options: WriterOptions): Promise<Writer> {
     return new Writer(options, session, await setUp(session, options));
   }
 
-  /** A connection to write over. @throws {StoreError} where none can be had */
+  /** The connection to write with. @throws {StoreError} if none can be opened */
   async session(): Promise<Session> {
     if (this.#session.isOpen) return this.#session;
     this.#opening ??= whenReachable(this.#options.attempts, () => this.#open()).finally(() => {
@@ -52,12 +55,15 @@ export class Writer {
     return this.#opening;
   }
 
-  /** To be told when a statement was lost: it may be carried out yet. */
+  /** Reports that a statement was lost. The server may still execute it. */
   lost(): void {
     this.#orphans = [...this.#orphans, this.#backend];
   }
 
-  /** Settles when no lost statement can be carried out any more. @throws {StoreError} when that can't be found out */
+  /**
+   * Resolves when the server no longer executes any lost statement.
+   * @throws {StoreError} if that cannot be determined
+   */
   async settled(): Promise<void> {
     if (this.#orphans.length > 0) await this.session();
   }
@@ -77,13 +83,13 @@ export class Writer {
       return session;
     } catch (error) {
       await session.end();
-      // To be made again, as one that could not be made.
+      // The connection must be opened again, as if opening had failed.
       throw error instanceof ConnectionLost ? unreachableError(this.#options.path, error) : error;
     }
   }
 
-  // A server that has not noticed yet that the connection is gone would commit what no one waits for, after it was looked
-  // for in vain.
+  // A server that has not noticed the loss of the connection could commit an abandoned statement
+  // after `resolve` has searched for it without success.
   async #endOrphans(session: Session, backend: Backend): Promise<void> {
     if (this.#orphans.length === 0) return;
     for (const { pid, startedAt } of this.#orphans) {
@@ -93,7 +99,7 @@ export class Writer {
       }
     }
     if (this.#options.durability === 'full') {
-      // Where that is lost too, it waits on there, and nobody else beside it.
+      // If this connection is also lost, its process waits there as the only orphan.
       this.#orphans = [backend];
       await session.run({ text: WRITE });
     }
@@ -101,7 +107,7 @@ export class Writer {
   }
 }
 
-/** Makes commits as durable as they have to be, and sees that the server does so. */
+/** Sets the durability of commits, and verifies that the server applies it. */
 async function setUp(session: Session, { path, durability }: WriterOptions): Promise<Backend> {
   const [row] = await session.run({ text: SET_UP }, [durability === 'full' ? 'on' : 'off']);
   const [, fsync, commit, readonly, pid, startedAt] = row as [string, string, string, string, string, string];
@@ -125,10 +131,11 @@ SELECT set_config('default_transaction_isolation', 'read committed', false), cur
   pg_backend_pid(),
   (SELECT extract(epoch FROM backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid())`;
 
-// One that waits for a standby has committed: to end that wait is to show to all what may be lost yet. It ends by itself.
+// A statement that waits for a standby has committed. Ending its wait would show data to readers
+// that may still be lost. The wait ends automatically.
 const END_BACKEND = `
 SELECT CASE WHEN wait_event = 'SyncRep' THEN false ELSE pg_terminate_backend(pid, $3) END FROM pg_stat_activity
 WHERE pid = $1 AND extract(epoch FROM backend_start) = $2`;
 
-/** Something that changes nothing: where this is as durable as it has to be, all that was committed before it is. */
+/** A write that changes nothing. When this write is durable, every earlier commit is durable. */
 const WRITE = "SELECT pg_logical_emit_message(true, 'assize', '')";

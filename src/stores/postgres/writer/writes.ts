@@ -7,7 +7,7 @@ import { prepareIntegrate } from '../ledger/log.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { GroupCommit } from './group-commit.ts';
 
-/** `writable` is asked before each step of a rebuilding, which may be long. */
+/** `writable` is called before each step of a rebuild, which can be long. */
 export function prepareWrites(
   group: GroupCommit,
   { schema, path }: { readonly schema: string; readonly path: string },
