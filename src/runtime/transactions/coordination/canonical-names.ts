@@ -19,21 +19,25 @@ import {
 import { TimeLimit } from '../limits/time-limit.ts';
 
 /**
- * Names of scopes as the resolvers tell them: claims are compared, logged and authorised by these and by no others. They are asked
- * anew each time, as a link may lead elsewhere by then: what was not claimed by the name that it has now is not touched. It is asked
- * once more after each wait and before the commit; what comes between that and the deed is for the tool to see.
+ * Resolves scopes to canonical names. Claims are compared, logged and authorised by canonical names
+ * only. Resolvers run each time, because a link can change its target. A scope that is not claimed
+ * under its current name is not accessed. Names are resolved again after each wait and before the
+ * commit; later changes are the tool's responsibility.
  */
 export class Names {
   readonly #resolvers: ResolversByKind;
   readonly #callMs: number;
 
-  /** `callMs`: how long a resolver may take. @throws EffectError `bad_resolver` */
+  /** `callMs`: maximum duration of a resolver call. @throws EffectError `bad_resolver` */
   constructor(resolvers: Resolvers | undefined, callMs: number) {
     this.#resolvers = readResolvers(resolvers);
     this.#callMs = callMs;
   }
 
-  /** The same claims by their canonical names. Where nobody is asked, they are it. @throws EffectError `bad_resolver` */
+  /**
+   * The claims under their canonical names. Without resolvers, returns them unchanged. @throws
+   * EffectError `bad_resolver`
+   */
   of(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> | readonly Claim[] {
     const isAsked = this.areAsked && claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
     return isAsked ? this.#resolved(claims, signal) : claims;
@@ -44,14 +48,14 @@ export class Names {
     return claimedOnce(found.flat());
   }
 
-  /** Whether anybody is asked about anything. */
+  /** Whether any resolver is configured. */
   get areAsked(): boolean {
     return this.#resolvers.size > 0;
   }
 
   /**
-   * That a call still touches what it did when it was authorised: who was waited for, or whoever goes around Assize, may have
-   * changed what its names lead to.
+   * Checks that a call still has the scopes that were authorised. An older transaction, or a
+   * process outside Assize, may have changed the targets of its names.
    *
    * @throws EffectError `stale`, `bad_resolver`
    */

@@ -1,62 +1,79 @@
 import { type Claim, SharedWork, type Stale, type Work } from '#effects';
 
-/** Who may act where now, for what this process has at work: by itself, or beside others. */
+/** Grants scope claims to the transactions of this process, in exclusive or shared mode. */
 export interface Coordination {
-  /** The fence under which it writes. */
+  /** The fence of its writes. */
   readonly fence: number;
   /**
-   * Tells of each epoch that has no body and is this one's to go on with, now and later; and of each that another one has `left`. To be
-   * called once.
+   * Reports each epoch without a body that this process must resume, now and later, and each epoch
+   * that another process has `left`. Call this once.
    */
   takeUp(goOn: (epoch: number) => void, left: (epoch: number) => void): void;
-  /** Gives an epoch and registers the claims, in one step that all see. @throws EffectError `tenure_lost` */
+  /**
+   * Assigns an epoch and registers the claims, in one step that is visible to all. @throws
+   * EffectError `tenure_lost`
+   */
   begin(claims: readonly Claim[]): Promise<Work> | Work;
-  /** Claims more, or says why not. @throws EffectError `tenure_lost` */
+  /** Claims more scopes, or returns why it cannot. @throws EffectError `tenure_lost` */
   expand(work: Work, claims: readonly Claim[]): Promise<Stale | undefined>;
   /**
-   * Gives claims up before the work ends; settles when all hear that. Undefined where they have.
+   * Releases claims before the work ends; resolves when all members have applied it. Returns
+   * undefined if they already have.
    *
    * @throws EffectError `tenure_lost`
    */
   release(work: Work, claims: readonly Claim[]): Promise<void> | undefined;
-  /** Settles when the work may act by these claims. @throws the signal's reason; EffectError `tenure_lost` */
+  /**
+   * Resolves when the claims are granted. @throws the signal's reason; EffectError `tenure_lost`
+   */
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void>;
-  /** The same, and notes that it acts by them: who is older and claims them from then on is late. Undefined where it need not wait. */
+  /**
+   * Same as `whenClear`, and records that the work acts on the claims: an older transaction that
+   * claims them later is stale. Returns undefined if the claims are granted immediately.
+   */
   enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined;
-  /** Its claims are free; for those in other processes when the log has its end, which is when `durable` settles. */
+  /**
+   * Releases the claims of ended work. Other processes see the release when `durable` resolves,
+   * after the log has the end.
+   */
   end(epoch: number, durable: Promise<unknown>): void;
-  /** It waits for a person: nobody acts where it keeps claims, by default all that it has, and nobody waits. */
+  /**
+   * Marks the work unresolved: the kept claims, by default all, block other work without a wait.
+   */
   leave(epoch: number, kept?: readonly Claim[]): Promise<void>;
-  /** Goes on with what was left; false where somebody else does. */
+  /** Resumes unresolved work. Returns false if another process owns it. */
   own(epoch: number): Promise<boolean>;
-  /** The epoch of what waits for a person at a place. */
+  /** The epoch of the unresolved work that blocks a claim. */
   doubtAt(claim: Claim): number | undefined;
   isLeft(epoch: number): boolean;
-  /** Epochs that wait for a person, whoever had them. */
+  /** The unresolved epochs, of all processes. */
   left(): readonly number[];
-  /** Before something is done that nobody else may do at the same time. @throws EffectError `tenure_lost` */
+  /** Confirms the lease before an exclusive step. @throws EffectError `tenure_lost` */
   sure(): Promise<void> | undefined;
-  /** Aborted when somebody else may go on with what this one has at work. */
+  /** Aborted when another process may resume the transactions of this one. */
   readonly lost: AbortSignal;
-  /** From now on somebody else may: nothing is begun here any more, and whoever waits is told why. */
+  /**
+   * From now on, another process may resume them: no work starts here, and waits end with the
+   * reason.
+   */
   giveUp(why: unknown): void;
-  /** Says nothing more. */
+  /** Publishes no further events. */
   close(): Promise<void>;
 }
 
-/** Who has a store to itself has nobody to ask. */
+/** In exclusive mode every claim is granted locally. */
 export class Alone implements Coordination {
   readonly fence: number;
   readonly #shared: SharedWork;
   readonly #lost = new AbortController();
-  /** Tell those who wait for their turn that it does not come. */
+  /** Callbacks that end a wait with the reason. */
   readonly #waiting = new Set<(why: unknown) => void>();
 
-  /** `last`: the last epoch that was given. `open`: what work that has not ended has claimed, by the log. */
+  /** `last`: the last assigned epoch. `open`: the logged claims of work that has not ended. */
   constructor(fence: number, last: number, open: Iterable<Work>, isOrdered: boolean) {
     this.fence = fence;
     this.#shared = new SharedWork(fence, last, isOrdered);
-    // All of it before anything begins.
+    // Registers all open work before new work starts.
     for (const { epoch, claims } of open) this.#shared.begun(epoch, fence, claims);
   }
 
@@ -93,7 +110,7 @@ export class Alone implements Coordination {
     return coordinator.enterNow(work, claims) ? undefined : this.#waited(coordinator.enter(work, claims, signal));
   }
 
-  // A signal of both would cost more than all else of a wait.
+  // A combined signal would cost more than the rest of a wait.
   async #waited(turn: Promise<void>): Promise<void> {
     const { promise: never, reject } = Promise.withResolvers<never>();
     this.#waiting.add(reject);
@@ -105,7 +122,7 @@ export class Alone implements Coordination {
     }
   }
 
-  /** Whoever waits for a turn here is told why it does not come: what they wait for is left to the log, and ends elsewhere. */
+  /** Waits end with the reason: their work stays in the log and ends in another process. */
   giveUp(why: unknown): void {
     this.#lost.abort(why);
     for (const reject of this.#waiting) reject(why);

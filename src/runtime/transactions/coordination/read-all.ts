@@ -1,9 +1,12 @@
 import type { EffectStore, LoggedTransaction } from '#ledger';
 
-/** Transactions that are read at once. */
+/** Transactions per page. */
 const PAGE = 100;
 
-/** All transactions of the effect log, or those of one trajectory, also those that have ended; the youngest first. */
+/**
+ * All transactions of the effect log or of one trajectory, including ended ones; the youngest
+ * first.
+ */
 export async function* loggedTransactions(
   store: EffectStore,
   trajectoryId?: string,

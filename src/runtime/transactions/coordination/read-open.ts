@@ -1,11 +1,11 @@
 import type { EffectStore, LoggedTransaction } from '#ledger';
 
-/** Transactions that are in memory at once: what waits for people may be a hundred thousand. */
+/** Maximum number of transactions in memory: a hundred thousand may need human decisions. */
 const PAGE = 500;
 
 /**
- * Transactions that are open in the log, by epoch, a page of them in memory at a time; by default those of all trajectories. Each is as it was
- * at one moment. What begins or ends meanwhile may be among them.
+ * The open transactions of the log, by epoch, read in pages; by default of all trajectories. Each
+ * is read in one snapshot. Transactions that start or end during the read may be included.
  */
 export async function* openTransactions(store: EffectStore, trajectoryId?: string): AsyncGenerator<LoggedTransaction> {
   for (let after = 0; ; ) {
@@ -16,7 +16,7 @@ export async function* openTransactions(store: EffectStore, trajectoryId?: strin
   }
 }
 
-/** Their epochs. */
+/** The epochs of the open transactions. */
 export async function openEpochs(store: EffectStore, trajectoryId?: string): Promise<ReadonlySet<number>> {
   const open = new Set<number>();
   for await (const { epoch } of openTransactions(store, trajectoryId)) open.add(epoch);

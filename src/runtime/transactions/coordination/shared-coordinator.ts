@@ -15,14 +15,14 @@ import { tenureLost } from '../../writer/tenure-lost.ts';
 import type { Coordination } from './coordination.ts';
 import { openTransactions } from './read-open.ts';
 
-/** So often in a lease it is renewed, and it is looked for members that have ended. */
+/** Renewals and checks for ended members per lease. */
 const LOOKS = 5;
-/** What is left of a lease when nothing is begun any more: clocks differ in speed, and messages take their time. */
+/** The part of a lease in which no work starts: clocks differ in speed, and messages take time. */
 const MARGIN = 0.2;
 
 interface Saying {
   readonly said: Said;
-  /** Given what came of it here. */
+  /** Receives the outcome of the event here. */
   readonly heard: (outcome: unknown) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -35,9 +35,10 @@ export interface BesideOptions {
 }
 
 /**
- * Works on the effects of a store beside others. What it says of its work goes to the store, together with what else is said
- * meanwhile, and takes effect here when it is heard, in the order in which all hear it. Each time the lease is renewed; who was not
- * heard of for a lease has lost what it had at work to another one, and learns so at the latest when it writes.
+ * A group member of a store's effect log. Its events go to the store together with other pending
+ * events. They take effect here when they are applied, in the order in which all members apply
+ * them. Each exchange renews the lease. After a lease without an exchange, another member adopts
+ * the transactions; this one notices at its next write at the latest.
  */
 export class Beside implements Coordination {
   readonly fence: number;
@@ -45,23 +46,23 @@ export class Beside implements Coordination {
   readonly #shared: SharedWork;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** For a lease that ends before the next look. */
+  /** The timer for a lease that ends before the next check. */
   #lastTimer: NodeJS.Timeout | undefined;
-  /** Epochs that somebody here goes on with. */
+  /** Epochs that are active in this process. */
   readonly #atWork = new Set<number>();
   readonly #saying: Saying[] = [];
-  /** What is being said, while nobody has answered. */
+  /** Published events without a response yet. */
   #said: readonly Saying[] = [];
-  /** How many wait for their turn somewhere. */
+  /** Number of waits for a frontier. */
   #waiting = 0;
   #heard = 0;
-  /** The exchange that is under way, and the one that comes after it. */
+  /** The exchange in progress, and the next one. */
   #now: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #isToLook = true;
-  /** By the clock of the process: until then nobody takes over. */
+  /** By the process clock: no other member adopts before this time. */
   #sureUntil = 0;
-  /** From then on somebody may. */
+  /** From this time on, another member may adopt. */
   #leaseUntil: number;
   #takeUp: (epoch: number) => void = () => undefined;
   #tellLeft: (epoch: number) => void = () => undefined;
@@ -75,7 +76,10 @@ export class Beside implements Coordination {
     this.#timer = setInterval(() => this.#look(), options.leaseMs / LOOKS).unref();
   }
 
-  /** Hears all that is at work before it answers. @throws EffectError `tenure_lost` */
+  /**
+   * Applies the events of all active transactions before it returns. @throws EffectError
+   * `tenure_lost`
+   */
   static async join(options: BesideOptions): Promise<Beside> {
     const beside = new Beside(options);
     options.membership.onNews(() => beside.#exchangeSoon());
@@ -122,7 +126,7 @@ export class Beside implements Coordination {
 
   async #waited(signal: AbortSignal | undefined, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const either = signal === undefined ? this.lost : AbortSignal.any([signal, this.lost]);
-    // What is waited for may be another process: nothing of this one may be left that keeps it alive.
+    // The wait may be for another process, and nothing else here may keep this process alive.
     if (this.#waiting++ === 0) this.#timer.ref();
     try {
       await wait(either);
@@ -135,7 +139,8 @@ export class Beside implements Coordination {
     const work = this.#shared.workOf(epoch);
     if (work !== undefined) this.#shared.coordinator.end(work);
     const say = (): void => this.#tell({ is: 'ended', epoch });
-    // Where it does not come into the log, nobody goes on from here: whoever takes over finds out, this process too.
+    // If the log write fails, no process continues from here. The next owner, possibly this
+    // process, reads the log.
     durable.then(say, (error) => this.#lose(tenureLost(error)));
   }
 
@@ -177,12 +182,12 @@ export class Beside implements Coordination {
 
   async close(): Promise<void> {
     this.#stopLooking();
-    // What has just come into the log is said yet.
+    // Publishes the end of transactions that were logged just now.
     await nextTurn();
     await this.#exchangeSoon();
   }
 
-  /** What came of it here, when it is heard. */
+  /** Publishes an event and returns its outcome here, when it is applied. */
   #say(said: Said): Promise<unknown> {
     this.#throwIfLost();
     return new Promise((heard, fail) => {
@@ -191,7 +196,10 @@ export class Beside implements Coordination {
     });
   }
 
-  /** Says something that nobody waits for: where it is not heard, the membership is lost, and with it all that it was about. */
+  /**
+   * Publishes an event without a wait. If the event is not applied, the membership is lost with all
+   * transactions of this member.
+   */
   #tell(said: Said): void {
     if (!this.lost.aborted) this.#say(said).catch(() => undefined);
   }
@@ -203,7 +211,10 @@ export class Beside implements Coordination {
     void this.#exchangeSoon();
   }
 
-  /** Where nothing was heard for so long that others may take over, what is under way is not waited for any more, from that very moment on. */
+  /**
+   * If nothing was applied for so long that others may adopt, exchanges in flight are abandoned
+   * from that moment on.
+   */
   #checkLease(): void {
     const leftMs = this.#leaseUntil - performance.now();
     if (leftMs <= 0)
@@ -221,7 +232,10 @@ export class Beside implements Coordination {
     clearTimeout(this.#lastTimer);
   }
 
-  /** Settles when all that is to be said and heard by now was, and not what comes after that. Never rejects. */
+  /**
+   * Resolves when all events published so far are applied; later events are not waited for. Never
+   * rejects.
+   */
   #exchangeSoon(): Promise<void> {
     this.#next ??= this.#exchangeAfter(this.#now);
     return this.#next;
@@ -276,7 +290,10 @@ export class Beside implements Coordination {
     );
   }
 
-  /** By epoch; all are read in one go, however many they are. What has ended since has none: nothing of it is left to do. */
+  /**
+   * The claims by epoch, all in one read. A transaction that has ended since has none: no step of
+   * it is left.
+   */
   async #claimsOfResumed(happened: readonly Happening[]): Promise<ReadonlyMap<number, readonly Claim[]>> {
     const claims = new Map<number, readonly Claim[]>();
     const resumed = new Set(happened.flatMap((each) => (each.is === 'resumed' ? [each.epoch] : [])));
@@ -316,7 +333,7 @@ export class Beside implements Coordination {
     }
   }
 
-  /** What is this one's by now and was another's. */
+  /** Resumes transactions that now belong to this member and belonged to another one. */
   #goOn(): void {
     if (!this.#isTakingUp) return;
     for (const epoch of [...this.#shared.mine()]) {

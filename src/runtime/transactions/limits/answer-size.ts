@@ -2,15 +2,18 @@ import type { Json } from '#base';
 import { CanonError, type CanonLimits, copyJson, DEFAULT_LIMITS, WORLD_LIMITS } from '#canon';
 import { EffectError } from '#effects';
 
-/** Of an answer that is held in memory alone, for what undoes its call. */
+/** Size limits of an answer that is held in memory only, for the compensation of its call. */
 export const LONG: Partial<CanonLimits> = Object.freeze({ ...WORLD_LIMITS, depthMax: 512, foreign: true });
 
 const FOREIGN = Object.freeze({ foreign: true });
 
-/** How much an answer may be, as a sentence says it. */
+/** The maximum size of an answer, as a part of a sentence. */
 const ROOM = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes, or more than ${DEFAULT_LIMITS.nodesMax} values, or is nested deeper than ${DEFAULT_LIMITS.depthMax}`;
 
-/** A copy of an answer; undefined where it is more than is kept. @throws CanonError for what is no JSON */
+/**
+ * A copy of an answer. Undefined if it is too long to store. @throws CanonError for a value that is
+ * not JSON
+ */
 export function keepable(answer: unknown): Json | undefined {
   try {
     return copyJson(answer, FOREIGN);
@@ -20,7 +23,10 @@ export function keepable(answer: unknown): Json | undefined {
   }
 }
 
-/** A copy of what is more than is kept; undefined where it is more yet, or turns out to be no JSON. */
+/**
+ * A copy of an answer that is too long to store. Undefined if it also exceeds the memory limit or
+ * is not JSON.
+ */
 export function longer(answer: Json): Json | undefined {
   try {
     return copyJson(answer, LONG);
@@ -30,7 +36,7 @@ export function longer(answer: Json): Json | undefined {
 }
 
 /**
- * A copy of what was answered by a tool that has changed nothing with that: there is nothing to be undone.
+ * A copy of the answer of a tool that changed nothing, so that there is nothing to compensate.
  *
  * @throws EffectError `too_much`, `tool_failed`, naming the tool
  */
@@ -49,7 +55,7 @@ export function answerOf(tool: string, answer: unknown): Json {
   }
 }
 
-/** For the body, which was to have the answer of what was done. */
+/** The error for the body, which does not receive the answer of an executed call. */
 export function tooLong(tool: string, key: string): EffectError {
   return new EffectError(
     'too_much',
@@ -58,13 +64,16 @@ export function tooLong(tool: string, key: string): EffectError {
   );
 }
 
-/** A copy of what a tool has left, or has done about that; where it is more than is kept, what says so. @throws CanonError for what is no JSON */
+/**
+ * A copy of a residue or a mitigation. If it is too long to store, a placeholder. @throws
+ * CanonError for a value that is not JSON
+ */
 export function keptOf(tool: string, left: unknown): Json {
   const kept = keepable(left);
   return kept === undefined ? notKept(tool) : kept;
 }
 
-/** In the place of that. */
+/** The placeholder for a value that is too long to store. */
 export function notKept(tool: string): Json {
   return { unknown: `what ${tool} has answered when it was undone is too long to be kept: ${ROOM}` };
 }

@@ -1,16 +1,22 @@
 import { DidNothing, NoAnswer } from '#effects';
 
-/** Pauses between tries, in milliseconds: the first, how they grow, and the longest that nobody has asked for. */
+/**
+ * Pauses between attempts, in milliseconds: the first, the growth factor, and the longest without a
+ * request of the sink.
+ */
 const PAUSE_MS = 10;
 const GROWTH = 4;
 const PAUSE_MAX_MS = 10_000;
 
-/** How long is waited at least before another try, after so many of which the last has failed so: what its sink has told of that counts. */
+/**
+ * The minimum pause before the next attempt, after `times` attempts and the last error. A wait that
+ * the sink requested counts.
+ */
 export function wishedPauseMs(times: number, failure: unknown): number {
   return Math.max(afterMsOf(failure), Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS));
 }
 
-/** What its sink has told of when to try again; 0 where it has not, or what is no time. */
+/** The wait that the sink requested. Returns 0 if there is none or it is not a valid time. */
 export function afterMsOf(failure: unknown): number {
   const { afterMs = 0 } = failure instanceof DidNothing || failure instanceof NoAnswer ? failure : {};
   return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : 0;

@@ -1,4 +1,4 @@
-/** A call that takes longer is not waited for: whoever goes on with its answer would hardly have been sooner. */
+/** A call that takes longer is not expected soon, so transactions do not wait for its answer. */
 const SOON_MS = 10;
 
 interface InFlightCall {
@@ -6,13 +6,14 @@ interface InFlightCall {
 }
 
 /**
- * Calls of tools that have not answered, and who lets those go first who wait for them. To begin a transaction is long, beside what goes
- * on with an answer, which mostly is to make the next call. So transactions that would begin while answers are expected do so one in each
- * turn of the event loop, in the order in which they ask: tools are at work then while others compute, and many who were answered at
- * once do not go on in step for ever. With nothing in flight nobody waits: what is asked for together is written together.
+ * Tool calls in flight. Transactions that start while answers are expected do so one per turn of
+ * the event loop, in request order. A start takes long compared with the step after an answer,
+ * which mostly makes the next call. So tools run while other transactions compute, and transactions
+ * that were answered together do not stay in step. Without calls in flight there is no wait, and
+ * transactions that start together are written together.
  */
 export class InFlight {
-  /** The oldest first; as far as an answer may come soon. */
+  /** The calls whose answer may come soon, the oldest first. */
   readonly #calls = new Set<InFlightCall>();
   #waiting: (() => void)[] = [];
 
@@ -24,7 +25,7 @@ export class InFlight {
     this.#calls.delete(call);
   }
 
-  /** When a transaction may begin; undefined for at once. */
+  /** Resolves when a transaction may start. Returns undefined if it may start immediately. */
   turn(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && !this.#isExpecting()) return undefined;
     return new Promise((resolve) => {
@@ -34,7 +35,7 @@ export class InFlight {
   }
 
   readonly #next = (): void => {
-    // The rest waits for nobody, and would be written one by one.
+    // Without expected answers all start together; otherwise they would be written one by one.
     const goes = this.#isExpecting() ? 1 : this.#waiting.length;
     for (const begin of this.#waiting.splice(0, goes)) begin();
     if (this.#waiting.length > 0) setImmediate(this.#next);

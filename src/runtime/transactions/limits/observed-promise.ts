@@ -1,5 +1,6 @@
 /**
- * A promise that knows whether anybody has asked what becomes of it, by `await` or else. What is made of it is an ordinary one.
+ * A promise that records whether its result was requested, by `await` or otherwise. Derived
+ * promises are ordinary ones.
  */
 export class AskedPromise<T> extends Promise<T> {
   static override get [Symbol.species](): PromiseConstructor {
@@ -12,7 +13,7 @@ export class AskedPromise<T> extends Promise<T> {
     return this.#isAsked;
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: whoever asks a promise calls that
+  // biome-ignore lint/suspicious/noThenProperty: the class must observe each call of `then`
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: any) => B | PromiseLike<B>) | null,
@@ -21,7 +22,10 @@ export class AskedPromise<T> extends Promise<T> {
     return super.then(onFulfilled, onRejected);
   }
 
-  /** Its failure is told in another way where nobody asks: the process is not to end by it. */
+  /**
+   * The rejection is reported in another way if the promise is not awaited: it must not end the
+   * process.
+   */
   toldElsewhere(): void {
     void super.then(undefined, () => undefined);
   }

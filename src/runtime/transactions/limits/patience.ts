@@ -1,7 +1,8 @@
 /**
- * How long a transaction goes on with tools that do not answer, or that refuse, in all: so that its effects can be many and its tries, too,
- * and those who wait where it has acted wait no longer than this (decisions §5.6). Nothing may take more than half of what is left, so
- * that something is left for whatever comes next. What is answered costs nothing, however long it took.
+ * The total time that a transaction spends on tools that do not answer or that refuse. The limit
+ * bounds the wait of other transactions, however many effects and attempts there are
+ * (docs/decisions/015-effect-order.md). One call may use half of the remaining time, so that later
+ * calls have some left. An answered call uses none, however long it took.
  */
 export class Patience {
   #leftMs: number;
@@ -10,12 +11,12 @@ export class Patience {
     this.#leftMs = ms;
   }
 
-  /** How many of these milliseconds may be waited for now, at least one. */
+  /** The part of these milliseconds that may be waited now, at least one. */
   of(ms: number): number {
     return Math.max(1, Math.min(ms, Math.floor(this.#leftMs / 2)));
   }
 
-  /** So many were waited for nothing. */
+  /** Subtracts milliseconds of a wait without an answer. */
   lose(ms: number): void {
     this.#leftMs = Math.max(0, this.#leftMs - ms);
   }

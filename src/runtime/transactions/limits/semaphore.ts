@@ -1,16 +1,19 @@
-/** Has so many at a time at something, and no more; others wait, and come in the order in which they came to it. */
+/** A semaphore: limits the number of concurrent visits. Others wait in order of arrival. */
 export class Doorway {
   readonly #max: number;
   #inside = 0;
   #waiting: (() => void)[] = [];
-  /** Those before have come in. */
+  /** The index of the next waiting visit. */
   #next = 0;
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** `visit` is given what lets the next one in, for who keeps nobody out any more before it is done. @throws what it throws */
+  /**
+   * `visit` receives a function that admits the next visit early, before this one ends. @throws the
+   * errors of `visit`
+   */
   async through<T>(visit: (leave: () => void) => Promise<T>): Promise<T> {
     if (this.#inside < this.#max) this.#inside += 1;
     else await new Promise<void>((comeIn) => this.#waiting.push(comeIn));

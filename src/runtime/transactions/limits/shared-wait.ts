@@ -1,8 +1,8 @@
 import { inTime } from './time-limit.ts';
 
 /**
- * One thing that several wait for, each as long as its own signal lets it: that ends its own wait and nobody else's. When nobody waits
- * any more, it is given up.
+ * One pending value that several callers wait for. The signal of a caller ends only its own wait.
+ * Without waiting callers, the request is cancelled.
  */
 export class SharedWait<T> {
   readonly #givenUp = new AbortController();
@@ -11,7 +11,7 @@ export class SharedWait<T> {
   #hasFailed = false;
   #waiting = 0;
 
-  /** `make` is to end soon after its signal is aborted, and to leave nothing then. */
+  /** `make` must end soon after its signal is aborted, and must then leave nothing behind. */
   constructor(make: (signal: AbortSignal) => Promise<T>) {
     this.#making = make(this.#givenUp.signal);
     this.#making.then(
@@ -24,22 +24,25 @@ export class SharedWait<T> {
     );
   }
 
-  /** What was waited for, once it is there. */
+  /** The value, once it is available. */
   get made(): T | undefined {
     return this.#made;
   }
 
-  /** Whether it was not made, and will not be. */
+  /** Whether the value was not made and will not be. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Whether nobody waits for it any more, and it is not over yet: it may still be made. */
+  /** Whether the request was cancelled and has not ended; it may still succeed. */
   get isGivenUp(): boolean {
     return this.#givenUp.signal.aborted && this.#made === undefined && !this.#hasFailed;
   }
 
-  /** @throws the signal's reason, as long as it is not there; why it was given up; what kept it from being made */
+  /**
+   * @throws the signal's reason, while the value is unavailable; the reason of the cancellation;
+   * the errors of `make`
+   */
   async wait(signal?: AbortSignal): Promise<T> {
     if (this.#made !== undefined) return this.#made;
     const { signal: givenUp } = this.#givenUp;
@@ -52,12 +55,12 @@ export class SharedWait<T> {
     }
   }
 
-  /** Ends each wait for that reason, where it is not there yet. */
+  /** Ends each wait with that reason, if the value is not available yet. */
   giveUp(reason: Error): void {
     if (this.#made === undefined) this.#givenUp.abort(reason);
   }
 
-  /** When it is there, or will not be. */
+  /** Resolves when the value is available, or never will be. */
   async settled(): Promise<void> {
     await this.#making.catch(() => undefined);
   }

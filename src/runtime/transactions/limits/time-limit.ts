@@ -1,25 +1,26 @@
 /**
- * How long something may take, from when this is made, whether it waits or computes; there is a timer only once it waits. Whoever sets a
- * limit ends it, so that nothing is kept for a timer that nobody needs any more. A timer that runs keeps the process alive: whoever waits
- * in vain is told.
+ * A time limit from its creation, for waits and computation. The timer starts with the first wait.
+ * The creator of a limit ends it, which removes its timer. A running timer keeps the process alive,
+ * so that a caller that waits without success is notified.
  *
- * It may be attended too: then it is over as soon as nothing was heard of it for some time, but for what it waits for others.
+ * A limit can also detect idleness: then it expires without activity for some time, except during
+ * waits for other transactions.
  */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #ms: number;
   readonly #begun = performance.now();
   #timer: NodeJS.Timeout | undefined;
-  /** How long it may be silent while it is attended, and when something was heard of it last. */
+  /** The maximum idle time, and the time of the last activity. */
   #idleMs = Number.POSITIVE_INFINITY;
   #heard = this.#begun;
-  /** What it waits for of others, one inside of another. */
+  /** Number of nested waits for other transactions. */
   #waits = 0;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuter = (): void => this.stop(this.#outer!.reason);
   #over: (() => void) | undefined;
 
-  /** `outer`: whoever else may say that it is over. */
+  /** `outer`: another signal that ends the limit. */
   constructor(ms: number, outer?: AbortSignal) {
     this.#ms = ms;
     this.#outer = outer;
@@ -27,19 +28,21 @@ export class TimeLimit {
     else outer?.addEventListener('abort', this.#onOuter);
   }
 
-  /** Aborted when it is over. */
+  /** Aborted when the limit has expired or was stopped. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   /**
-   * What is made, or an error as soon as it may take no longer; what is made later is nobody's. One at a time. What is there at once
-   * is not waited for, and taken however long that took: it is the next one that is late then.
+   * Returns the result of `make`, or throws as soon as the limit expires; a later result is
+   * dropped. One call at a time. A synchronous result is always used, however long it took; the
+   * next call is then late.
    *
-   * `heeds`: what runs is told by the signal, and may know what that means for it, as that it has not begun. An error of that kind counts
-   * where it comes within this turn of the loop.
+   * `heeds`: selects errors that take precedence over the reason of the signal, such as an error
+   * that a transaction has not started. Such an error counts if it arrives in the same turn of the
+   * event loop.
    *
-   * @throws what `make` throws; `late`, where it was over before
+   * @throws the errors of `make`; `late` if the limit had expired before
    */
   bound<T>(
     make: () => T | Promise<T>,
@@ -47,7 +50,7 @@ export class TimeLimit {
     heeds?: (error: unknown) => boolean,
   ): T | Promise<T> {
     const { signal } = this;
-    // No timer tells it to whoever has computed all the while.
+    // No timer fires during a synchronous computation.
     if (!signal.aborted && this.#left() === 0) this.#expire(this.#ms);
     if (signal.aborted) throw late(signal.reason);
     const made = make();
@@ -60,7 +63,7 @@ export class TimeLimit {
       const tooLate = (): void => reject(late(signal.reason));
       this.#over = heeds === undefined ? tooLate : () => void setImmediate(tooLate);
       if (signal.aborted) this.#over();
-      // Not given to `resolve`, which would then wait for it, however long.
+      // Not passed to `resolve`, which would wait for the promise without a limit.
       Promise.resolve(made).then(
         (value) => {
           if (!signal.aborted) resolve(value);
@@ -77,25 +80,28 @@ export class TimeLimit {
     this.#outer?.removeEventListener('abort', this.#onOuter);
   }
 
-  /** From now on something is to be heard of it every so many milliseconds. */
+  /** From now on, the limit expires after `idleMs` milliseconds without activity. */
   attend(idleMs: number): void {
     this.#idleMs = idleMs;
     this.heard();
     if (this.#timer !== undefined) this.#start();
   }
 
-  /** It is over by its whole time alone again. */
+  /** From now on, only the total time counts. */
   unattend(): void {
     this.#idleMs = Number.POSITIVE_INFINITY;
   }
 
-  /** It goes on; where its time is over by now, and no timer has come to tell that, it is over. */
+  /** Records activity. Expires the limit if its time is over and no timer has fired yet. */
   heard(): void {
     this.#heard = performance.now();
     if (this.#heard - this.#begun >= this.#ms && !this.signal.aborted) this.#expire(this.#ms);
   }
 
-  /** It waits for others, who have limits of their own, until `goesOn`: that is not its silence. */
+  /**
+   * Starts a wait for other transactions, which have their own limits. Until `goesOn`, the wait
+   * does not count as idle.
+   */
   waits(): void {
     this.#waits++;
   }
@@ -105,7 +111,7 @@ export class TimeLimit {
     this.heard();
   }
 
-  /** Milliseconds since this was made. */
+  /** Milliseconds since creation. */
   get elapsedMs(): number {
     return performance.now() - this.#begun;
   }
@@ -123,12 +129,12 @@ export class TimeLimit {
     else this.#expire(this.#idleMs, ' without a sign of life');
   }
 
-  /** Milliseconds, at least 0. */
+  /** Milliseconds left in total, at least 0. */
   #left(): number {
     return Math.max(0, this.#begun + this.#ms - performance.now());
   }
 
-  /** Milliseconds that it may still be silent, at least 0. */
+  /** Milliseconds left until the limit is idle, at least 0. */
   #silent(): number {
     return this.#waits > 0 ? this.#idleMs : Math.max(0, this.#heard + this.#idleMs - performance.now());
   }
@@ -137,7 +143,7 @@ export class TimeLimit {
     this.stop(new DOMException(`It took ${ms} ms${how}`, 'TimeoutError'));
   }
 
-  /** It is over now, for that reason. */
+  /** Ends the limit now, for that reason. */
   stop(reason: unknown): void {
     this.#controller.abort(reason);
     this.#over?.();
@@ -145,15 +151,15 @@ export class TimeLimit {
 }
 
 /**
- * Also what only can be waited for like one. To wait for what is there makes two promises and a turn of the queue, many times in each
- * transaction: who may have it at once looks first.
+ * Also matches other thenables. To await a plain value costs two promises and a turn of the queue,
+ * many times per transaction, so callers check first.
  */
 export function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
   const mayBe = (typeof made === 'object' && made !== null) || typeof made === 'function';
   return mayBe && typeof (made as Partial<Promise<T>>).then === 'function';
 }
 
-/** What is made, or the signal's reason as soon as it is aborted; what is made later is nobody's. */
+/** The result of `make`, or the signal's reason as soon as it aborts; a later result is dropped. */
 export function inTime<T>(signal: AbortSignal, make: () => T | Promise<T>): T | Promise<T> {
   const made = make();
   return isPromise(made) ? until(signal, made) : made;

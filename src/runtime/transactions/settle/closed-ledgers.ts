@@ -8,23 +8,24 @@ import { refused } from '../../writer/store-refusals.ts';
 import { timeOn } from '../../writer/writer.ts';
 import type { Book, Draft, Page } from './ledger-writer.ts';
 
-/** What a closed trajectory is read from, and written with. */
+/** The ports to read and write a closed trajectory. */
 export interface ClosedBookPorts {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly signer: EntrySigner | undefined;
   readonly notices: Notices;
-  /** Reads all of it, anew each time. */
+  /** Reads the whole trajectory each time. */
   readonly read: (trajectoryId: string) => Promise<Chain>;
 }
 
 /**
- * Those of trajectories that are not open here, or of a domain that is not. A thousand effects may have been left in one: what is written
- * there is written one after the other, and it is read once for all of that, and again only where somebody else has written.
+ * The ledger writers of trajectories that are not open here, or belong to another domain. A
+ * trajectory can have a thousand unresolved effects. So its entries are written in order after one
+ * read, and it is read again only if another writer has appended.
  */
 export class ClosedBooks {
   readonly #ports: ClosedBookPorts;
-  /** Where something is being written. Nothing of the others is kept. */
+  /** The writers in use. Others are not cached. */
   readonly #busy = new Map<string, ClosedBook>();
 
   constructor(ports: ClosedBookPorts) {
@@ -49,12 +50,12 @@ class ClosedBook implements Book {
   readonly #trajectoryId: string;
   readonly #ports: ClosedBookPorts;
   readonly #quiet: () => void;
-  /** As it was when it was last read or written here. */
+  /** The chain after the last read or write here. */
   #chain: Chain | undefined;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
 
-  /** `quiet`: called when nobody writes here any more. */
+  /** `quiet`: called when no write is waiting any more. */
   constructor(trajectoryId: string, ports: ClosedBookPorts, quiet: () => void) {
     this.#trajectoryId = trajectoryId;
     this.#ports = ports;
@@ -66,7 +67,7 @@ class ClosedBook implements Book {
     const written = this.#last.then(() => this.#write(draft));
     const over = (): void => {
       this.#waiting -= 1;
-      // Who has been told of one goes on with the next one, in this turn of the loop.
+      // A caller that has awaited one write can start the next one in this turn of the event loop.
       if (this.#waiting === 0) setImmediate(() => this.#waiting === 0 && this.#quiet());
     };
     this.#last = written.then(over, over);
@@ -80,7 +81,8 @@ class ClosedBook implements Book {
       const place = { trajectory_id: this.#trajectoryId, seq, parent, at: timeOn(chain, this.#ports.clock) };
       const drafted = draft({ chain, place });
       if (drafted === undefined) return false;
-      // It is ahead of the store until that has it, and for good where that never has.
+      // The cached chain is ahead of the store until the append is durable, and stays so if it
+      // never is.
       this.#chain = undefined;
       if (await this.#append(chain, drafted)) {
         this.#chain = chain;
@@ -92,7 +94,7 @@ class ClosedBook implements Book {
     });
   }
 
-  /** As the store has it now. */
+  /** The chain as the store has it now. */
   async #read(): Promise<Chain> {
     const { store, read } = this.#ports;
     const kept = this.#chain;
@@ -101,7 +103,7 @@ class ClosedBook implements Book {
     return this.#chain;
   }
 
-  /** False when another writer was faster. */
+  /** Returns false if another writer committed first. */
   async #append(chain: Chain, { payload, blobs, effects, resolves }: Draft): Promise<boolean> {
     const { store, signer, notices } = this.#ports;
     const row = entryRow(payload, signer);

@@ -21,33 +21,33 @@ import {
 } from '#ledger';
 import { COMPILER_VERSION, digestOf, type Place } from '../../records/entry-payloads.ts';
 
-// What the ledger says of effects: its forms are in `ledger/settlement.ts`.
+// The ledger entries about effects; their forms are in `ledger/settlement.ts`.
 
-/** An effect that waits for a person, as its pending names it. */
+/** An unresolved effect, as its pending entry names it. */
 export interface EffectLeft extends WaitingEffect {
   readonly id: Hash;
   readonly payload: BlobRef;
   readonly reason: 'in_doubt' | 'unresolved';
   readonly writId: Hash;
-  /** What undoing it has cost, if it is not there: its tool was told to undo it. */
+  /** The cost of its compensation. Set if the tool compensated the effect. */
   readonly undoCost?: Amounts;
-  /** Why what was to be committed for its failure was refused, as a code: of one that waits for that. */
+  /** The code of the refused `onFailure` proposal. Set for effects that wait for that proposal. */
   readonly refused?: string;
-  /** Why it was left, as a code, where its tool has said one. */
+  /** The tool's code for why the effect is unresolved, if it gave one. */
   readonly why?: string;
 }
 
-/** What a person decided about it. */
+/** An operator's decision on an effect. */
 export interface EffectDecision {
   readonly as: DecidedAs;
   readonly by: string;
   readonly evidence: BlobRef;
   readonly undoCost?: Amounts | undefined;
-  /** It may yet be undone, so that it is not settled by that. */
+  /** Whether the effect may still be compensated, so that the decision does not settle it. */
   readonly isOpen: boolean;
 }
 
-/** That effects of commits have ended, all under the writ of the first of these commits. */
+/** The payload of an entry that settles effects of commits, under the writ of the first commit. */
 export function settlementPayload(
   place: Place,
   parentCommit: Hash,
@@ -59,7 +59,10 @@ export function settlementPayload(
   return settling(place, parentCommit, { args, found, proposalId, writId });
 }
 
-/** What was decided about an effect that waits, which resolves its pending. */
+/**
+ * The payload of an entry that records a decision on an unresolved effect and resolves its pending
+ * entry.
+ */
 export function decisionPayload(
   place: Place,
   parentCommit: Hash,
@@ -77,7 +80,7 @@ export function decisionPayload(
   return { ...settling(place, parentCommit, { args, found, proposalId, writId }), resolves: pendingId };
 }
 
-/** Its members stand in canonical order, because so they are written fastest. */
+/** Fields in canonical order, which serialises fastest. */
 function settling(
   place: Place,
   parentCommit: Hash,
@@ -105,7 +108,10 @@ function settling(
   };
 }
 
-/** That an effect waits: nothing of the state is frozen for it, as the effect log keeps others from what it touches. */
+/**
+ * The payload of a pending entry of an unresolved effect. It freezes no part of the state, because
+ * the effect log blocks the effect's scopes.
+ */
 export function effectPendingPayload(place: Place, left: EffectLeft): PendingPayload {
   const { epoch, n, tool, commit, id, payload, writId } = left;
   const args: WaitingEffect = { epoch, n, tool, ...(commit === undefined ? {} : { commit }) };
@@ -140,7 +146,10 @@ function whyLeft({ reason, refused, why }: EffectLeft): string {
   return why === undefined ? what : `${what} (${why})`;
 }
 
-/** What an attempt did that came to no ruling, and that it is undone: no text of it but names and a code. */
+/**
+ * The payload of an entry about an aborted attempt without a ruling, and its compensated effects.
+ * It contains no text except names and a code.
+ */
 export function abandonmentPayload(
   place: Place,
   writId: Hash,

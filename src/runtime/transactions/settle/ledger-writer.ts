@@ -5,34 +5,37 @@ import { TRIES_MAX } from '../../writer/prepared.ts';
 import { NO_NEWS } from '../../writer/subscriptions.ts';
 import type { Writer } from '../../writer/writer.ts';
 
-/** The head of a trajectory, to go on from without waiting for anything. */
+/** The head of a trajectory, readable without a wait. */
 export interface Page {
   readonly chain: Chain;
   readonly place: Place;
 }
 
-/** What is to be written there, all of it or nothing. */
+/** An entry to write, with its records, atomically. */
 export interface Draft {
   readonly payload: Payload;
   readonly blobs: readonly BlobRow[];
   readonly effects: EffectWrite;
-  /** What was pending and is resolved by it. */
+  /** The pending entry that this entry resolves. */
   readonly resolves?: Hash;
 }
 
-/** The ledger of one trajectory, as far as something is written there about effects: by the runtime, whatever domain it is of. */
+/**
+ * The ledger writer of one trajectory for entries about effects. The runtime writes them for any
+ * domain.
+ */
 export interface Book {
   /**
-   * Writes what is drafted on the head that there is; again as long as another writer is faster. False where there was nothing
-   * to write.
+   * Writes the drafted entry on the current head; on a conflict, drafts it again. Returns false if
+   * there was nothing to write.
    *
-   * @throws RuntimeError `invalid_ledger`, `conflict`, `commit_unknown`, `clock_behind`; EffectError `tenure_lost`; what the
-   * store throws
+   * @throws RuntimeError `invalid_ledger`, `conflict`, `commit_unknown`, `clock_behind`;
+   * EffectError `tenure_lost`; StoreError from the store
    */
   write(draft: (page: Page) => Draft | undefined): Promise<boolean>;
 }
 
-/** That of a trajectory that is open here: through its one writer. */
+/** The ledger writer of a trajectory that is open here: uses its single writer. */
 export class OpenBook implements Book {
   readonly #writer: Writer;
 
@@ -48,7 +51,7 @@ export class OpenBook implements Book {
       else {
         const drafted = draft({ chain: writer.parts.chain, place: writer.place(writer.now()) });
         if (drafted === undefined) {
-          // No append will tell whether others have written what there was nothing to say of.
+          // Without a draft there is no append that would detect new entries of other writers.
           if (!(await writer.isBehind())) return false;
           tries++;
           continue;
@@ -57,7 +60,8 @@ export class OpenBook implements Book {
         const costs = undoingCostsOf(payload);
         const { writs } = writer.parts;
         if (costs !== undefined && writs.get(costs.writId) === undefined) {
-          // Of a transaction under a writ that no entry has brought here, whose intents did.
+          // For a transaction under a writ that no entry has loaded here; its intents had stored
+          // the writ.
           writs.admit(await loadWrit(costs.writId, writs, (hash) => writer.context.store.blob(hash)));
           continue;
         }

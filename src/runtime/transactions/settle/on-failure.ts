@@ -9,16 +9,16 @@ import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { Writer } from '../../writer/writer.ts';
 
-/** A transaction that was committed and is undone, because an effect of it has failed for good. */
+/** A committed transaction that is compensated, because one of its effects failed permanently. */
 export interface Failure {
   readonly trajectoryId: string;
   readonly commit: Hash;
-  /** Who has proposed it; where that is not known, the subject of its writ. */
+  /** The principal of the proposal. If it is unknown, the subject of the writ. */
   readonly principal: string | undefined;
   readonly writId: Hash;
-  /** How often what its action does then was refused before. */
+  /** Number of earlier refusals of its `onFailure` proposal. */
   readonly refusals: number;
-  /** What became of each, also of those that the commit did not name. */
+  /** The outcome of each effect, including those that the commit does not name. */
   readonly effects: readonly {
     readonly id: Hash;
     readonly tool: string;
@@ -27,19 +27,25 @@ export interface Failure {
 }
 
 /**
- * What came of proposing what the action does where an effect fails. `made`: it is in the ledger, also where it waits there for its
- * counselor. `refused`: it is not to be had, as it stands; `why` is a code. `later`: something else has to be decided first.
- * Undefined where it can't be proposed in this process.
+ * The result of the `onFailure` proposal. `made`: it is in the ledger, possibly as pending.
+ * `refused`: it cannot be committed as it stands; `why` is a code. `later`: another decision must
+ * come first. Undefined if this process cannot propose it.
  */
 export type FailureAnswer =
   | { readonly is: 'made'; readonly ruling: Ruling }
   | { readonly is: 'refused'; readonly why: string; readonly ruling?: Ruling }
   | { readonly is: 'later'; readonly ruling: Ruling };
 
-/** The observation that such a proposal has: the commit that it answers, and what became of each effect that it had named. */
+/**
+ * The observation of such a proposal: the commit that failed, and the outcome of each effect that
+ * it named.
+ */
 const FAILURE = 'assize.failure';
 
-/** What says that it can't be committed as it stands, whoever tries it. With any other error it is tried again. */
+/**
+ * Errors that mean the proposal cannot be committed by any process. After any other error it is
+ * retried.
+ */
 const REFUSALS: ReadonlySet<string> = new Set([
   'bad_intent',
   'unknown_writ',
@@ -49,17 +55,17 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'concluded',
 ]);
 
-/** What is wrong with this process, or with the ledger, and not with the proposal. */
+/** Errors of this process or of the ledger, and not of the proposal. */
 const NOT_HERE: ReadonlySet<string> = new Set(['bad_writ', 'not_found']);
 
-/** Rejections with which a person has decided, or let it be: there it was put up. */
+/** Rejections by a human, or by expiry, of a pending proposal. */
 const DECIDED: ReadonlySet<string> = new Set(['counselor_rejected', 'expired']);
 
 /**
- * Proposes what an action says that is to be committed where its effects fail: by who has proposed it, under the same writ. However
- * often that is repeated, it is one proposal.
+ * Proposes the action that a process declares for failed effects, as the original principal and
+ * under the same writ. Repetitions are the same proposal.
  *
- * @throws RuntimeError `conflict`, `commit_unknown`, `clock_behind`; what the store throws
+ * @throws RuntimeError `conflict`, `commit_unknown`, `clock_behind`; StoreError from the store
  */
 export async function answerFailure(
   writer: Writer,
@@ -82,8 +88,9 @@ export async function answerFailure(
 }
 
 /**
- * What was proposed for the failure of a commit last, if anything was. `refusals`: how often that was refused. What could not even be
- * proposed, as an `onFailure` that throws, has left no ruling, and whatever was before that or came after it may have.
+ * The last proposal for the failure of a commit, if there is one. `refusals`: the number of
+ * refusals. An attempt that could not propose, such as an `onFailure` that throws, left no ruling;
+ * earlier and later attempts may have.
  */
 export async function failureBefore(
   proposals: Proposer,
@@ -123,12 +130,12 @@ async function committed(writer: Writer, commit: Hash): Promise<CommitPayload> {
   return readRow(row).payload as CommitPayload;
 }
 
-/** What a person had tried again is another proposal. */
+/** A retry that an operator decided is a new proposal. */
 function keyOf(commit: Hash, refusals: number): string {
   return refusals === 0 ? `${FAILURE_KEY}${commit}` : `${FAILURE_KEY}${commit}:${refusals}`;
 }
 
-/** What is no name of an action is for the proposal to refuse. */
+/** The proposal itself rejects a value that is not an action name. */
 export function hasOnFailure(domain: Domain, action: unknown): boolean {
   return typeof action === 'string' && domain.actions[action]?.onFailure !== undefined;
 }

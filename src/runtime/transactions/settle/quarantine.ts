@@ -3,28 +3,30 @@ import { parseCanonical, WORLD_LIMITS } from '#canon';
 import { type Claim, claimsOf, type EffectPayload, isNameClaim, type KnownTransaction, unfinished } from '#effects';
 import type { BlobRef, Hash } from '#ledger';
 
-/** The text of a blob; undefined where it was erased. */
+/** The text of a blob. Undefined if it was erased. */
 type Blob = (hash: Hash) => Promise<string | undefined>;
 
-/** What a salted blob of the effect log has; undefined where it was erased. */
+/** The value of a salted blob of the effect log. Undefined if it was erased. */
 export async function readSalted(blob: Blob, { $blob }: BlobRef): Promise<Json | undefined> {
   const text = await blob($blob);
-  // As it was written: an input, or an answer, of nearly as much as one may be is more than that with what stands beside it.
+  // Parsed with the larger limits: an input or answer of almost maximum size exceeds the normal
+  // limit together with its other fields.
   return text === undefined ? undefined : (parseCanonical(text, WORLD_LIMITS) as { readonly value: Json }).value;
 }
 
-/** What an effect touches; undefined where that was erased. */
+/** The claims of an effect. Undefined if they were erased. */
 export async function touchedBy(blob: Blob, payload: BlobRef): Promise<readonly Claim[] | undefined> {
   const read = (await readSalted(blob, payload)) as EffectPayload | undefined;
   return read && claimsOf(read);
 }
 
 /**
- * What a transaction keeps that waits for a person: its name, and what is touched by those of its effects that are not finished. All
- * else that it did is done or undone for good, and others may go on there. Undefined, which is all, where what one of them touches was
- * erased. Each time that it goes on, less is left.
+ * The claims that an unresolved transaction keeps: its name, and the scopes of its unfinished
+ * effects. All other effects are final, and their scopes are free. Undefined (all claims are kept)
+ * if the claims of an unfinished effect were erased. Each step of the transaction keeps fewer
+ * claims.
  *
- * @throws what `blob` throws
+ * @throws the errors of `blob`
  */
 export async function keptClaims(
   { body, state, effects }: Pick<KnownTransaction, 'body' | 'state' | 'effects'>,

@@ -31,53 +31,62 @@ import type { Book, Draft, Page } from './ledger-writer.ts';
 
 type EndedEffect = KnownEffect & EffectState;
 
-/** A transaction of which nothing is left to do. */
+/** A transaction with no remaining steps. */
 export interface Ended {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly writId: Hash;
-  /** The last that is to be recorded of it, where that is not in the log yet. */
+  /** Its last record, if the log does not have it yet. */
   readonly row: EffectRecordRow | undefined;
   readonly blobs: readonly BlobRow[];
   readonly effects: readonly EndedEffect[];
-  /** To be called when the log has its last record: others may act where it did. `isTold`: the ledger was told, or there is nothing to tell. */
+  /**
+   * Call this when the log has the last record: the scopes of the transaction are then free.
+   * `isTold`: whether the ledger is settled or needs no entry.
+   */
   readonly written: (isTold: boolean) => void;
 }
 
-/** One that was committed. */
+/** A committed transaction with no remaining steps. */
 export interface EndedCommit extends Ended {
   readonly entry: Hash;
 }
 
-/** What comes within so many milliseconds is told together. */
+/** Milliseconds within which ended transactions are settled together. */
 const TOGETHER_MS = 5;
-/** What could not be told is tried again after so many milliseconds, or before, with what comes. */
+/** Milliseconds before a failed settlement is retried; new settlements retry it sooner. */
 const AGAIN_MS = 1_000;
-/** As many transactions are told at once, without waiting for more. */
+/** Number of transactions that are settled immediately, without waiting for more. */
 const TOGETHER = 64;
-/** Effects that one entry settles, but for those of one transaction, which are told together. */
+/**
+ * Maximum number of effects that one entry settles. The effects of one transaction stay in one
+ * entry.
+ */
 const EFFECTS_MAX = 1_024;
 
-/** The cause of an abort that an entry has said already. What waits for a person is named there as it is to be, and not as it was. */
+/**
+ * The abort reason if an entry already states it. That entry lists unresolved effects with their
+ * intended final phase.
+ */
 const RULED = 'rejected';
-/** Phases of an effect that was done, and is not to stay. */
+/** Phases of an executed effect that does not stay. */
 const UNDONE: ReadonlySet<EffectPhase> = new Set(['undone', 'accepted']);
 
 /**
- * Writes into the ledger what became of effects, under one tenure, each with what the effect log records of it, in one
- * transaction of the store. So a transaction is open in the log as long as the ledger does not say how it ended, and who crashes
- * between leaves both to be done again, once.
+ * Records the outcomes of effects in the ledger, under one lease. The effect log records the end in
+ * the same store transaction. So a transaction is open in the log until the ledger has its end, and
+ * after a crash in between both are written again, once.
  *
- * What was committed and is done is on nobody's way: it is told soon, many transactions at a time.
+ * Committed and finished transactions block no others: they are settled soon, many at a time.
  */
 export class Settling {
   readonly #store: EffectStore;
   readonly #fence: number;
   readonly #bookOf: (trajectoryId: string) => Book;
-  /** Transactions that are to be told of, by trajectory. */
+  /** Transactions that are not yet settled, by trajectory. */
   #waiting: Map<string, EndedCommit[]> = new Map();
   #timer: NodeJS.Timeout | undefined;
-  /** When all that was to be told so far was tried. */
+  /** Resolves when every settlement so far was tried. */
   #flushed: Promise<void> = Promise.resolve();
   #isOver = false;
 
@@ -87,7 +96,7 @@ export class Settling {
     this.#bookOf = bookOf;
   }
 
-  /** A committed transaction has ended; nobody waits for that to be told. */
+  /** Called when a committed transaction has ended. Its settlement is not waited for. */
   settled(ended: EndedCommit): void {
     const there = this.#waiting.get(ended.trajectoryId);
     if (there === undefined) this.#waiting.set(ended.trajectoryId, [ended]);
@@ -96,13 +105,19 @@ export class Settling {
     else if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), TOGETHER_MS);
   }
 
-  /** Tells what waits. Where that fails it waits on: for the next who is told of, or for whoever has the tenure then. */
+  /**
+   * Settles the waiting transactions. Failed ones keep waiting, for the next settlement or the next
+   * lease holder.
+   */
   flush(): Promise<void> {
     this.#flushed = this.#flushed.then(() => this.#tell());
     return this.#flushed;
   }
 
-  /** The tenure is over: what waits still is open in the log, for whoever has the next one. */
+  /**
+   * Called when the lease ends: waiting transactions are open in the log, for the next lease
+   * holder.
+   */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -110,9 +125,9 @@ export class Settling {
   }
 
   /**
-   * A transaction was undone. Where it had acted and no ruling says why it came to nothing, or undoing it has cost something, an
-   * entry lists what it did.
-   * @throws EffectError `tenure_lost`; what the store throws
+   * Called when a transaction was aborted. An entry lists its effects if no ruling states why it
+   * was aborted, or if its compensation had a cost.
+   * @throws EffectError `tenure_lost`; StoreError from the store
    */
   async aborted(ended: Ended, cause: string): Promise<void> {
     const { epoch, trajectoryId, writId, blobs } = ended;
@@ -133,25 +148,31 @@ export class Settling {
         ? { payload: abandonmentPayload(place, writId, args, payloads), blobs, effects }
         : undefined,
     );
-    // What the ledger could not be told stays open in the log, for whoever takes it over.
+    // A transaction that cannot be settled in the ledger stays open in the log, for the next owner.
     if (told !== 'written') await this.#log(told === 'nothing' ? effects : withoutEnd(effects), blobs);
     ended.written(told !== 'failed');
   }
 
-  /** Records that an effect waits for a person, and puts it up. @throws EffectError `tenure_lost`; what the store throws */
+  /**
+   * Records that an effect is unresolved, and submits it for a decision. @throws EffectError
+   * `tenure_lost`; StoreError from the store
+   */
   async leave(trajectoryId: string, left: EffectLeft, effects: EffectWrite, blobs: readonly BlobRow[]): Promise<void> {
     const told = await this.#tried(trajectoryId, putUp(left, effects, blobs));
     if (told !== 'written') await this.#log(effects, blobs);
   }
 
-  /** Puts up what waits and is not put up yet; what can't be now, when the log is taken over. */
+  /**
+   * Submits unresolved effects that have no pending entry yet. If that fails now, the next owner of
+   * the log submits them.
+   */
   async complete(trajectoryId: string, lefts: readonly EffectLeft[]): Promise<void> {
     for (const left of lefts) await this.#tried(trajectoryId, putUp(left, { fence: this.#fence }, []));
   }
 
   /**
-   * Records what a person decided about an effect that waits, and resolves what was put up.
-   * @throws as `Book.write`; nothing is recorded then, but for `commit_unknown`
+   * Records an operator's decision on an unresolved effect, and resolves its pending entry.
+   * @throws the errors of `Book.write`; nothing is recorded then, except for `commit_unknown`
    */
   async decide(
     trajectoryId: string,
@@ -168,7 +189,7 @@ export class Settling {
       const payload = decisionPayload(place, chain.lastCommit, pending, { ...decision, undoCost: left.undoCost });
       return { payload, blobs, effects, resolves: pending[0] };
     });
-    // Nothing follows a final answer: then the log alone has it.
+    // No entry follows a final outcome: then only the log has it.
     if (!isDecided) await this.#log(effects, blobs);
   }
 
@@ -200,7 +221,7 @@ export class Settling {
       });
       if (told === 'nothing') await this.#log(effects, blobs);
       if (told === 'failed') {
-        // What is known of them is not lost, whatever the matter is with the ledger.
+        // The outcomes are logged even if the ledger cannot be written.
         await this.#log(withoutEnd(effects), blobs);
         this.#wait(
           trajectoryId,
@@ -209,19 +230,20 @@ export class Settling {
       }
       for (const { written } of all) written(told !== 'failed');
     } catch (error) {
-      // The next tenure finds them open. With any other error they are kept, as nobody waits for them here.
+      // The next lease holder finds them open. After any other error they are kept here, because no
+      // caller waits for them.
       if (!isTenureLost(error)) this.#wait(trajectoryId, all);
     }
   }
 
-  /** Before what came meanwhile; tried again with that. */
+  /** Queued before newer transactions, and retried with them. */
   #wait(trajectoryId: string, all: readonly EndedCommit[]): void {
     this.#waiting.set(trajectoryId, [...all, ...(this.#waiting.get(trajectoryId) ?? [])]);
-    // Also where nothing comes meanwhile.
+    // Retried even without new settlements.
     if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), AGAIN_MS).unref();
   }
 
-  /** `failed`: the ledger can't be read, or not be written now. @throws EffectError `tenure_lost` */
+  /** `failed`: the ledger cannot be read or written now. @throws EffectError `tenure_lost` */
   async #tried(
     trajectoryId: string,
     draft: (page: Page) => Draft | undefined,
@@ -249,13 +271,16 @@ export class Settling {
   }
 }
 
-/** What has become of those effects of a commit of which its chain does not say it yet; as a list, empty where it says all. */
+/**
+ * The outcomes of effects of a commit that its chain does not record yet. An empty list if it
+ * records all.
+ */
 function settledOf({ entry: commit }: EndedCommit, left: Ended['effects']): SettledCommit[] {
   const effects = left.map((effect): SettledEffect => {
     const { key: id } = effect;
     const outcome = settledAs(effect.phase);
     if (isDecidedSo(effect)) return { by: effect.resolved.by, ...costOf(effect), id, outcome };
-    // It failed for good, or was not called any more: there was nothing to undo.
+    // The effect failed permanently or was no longer called: there was nothing to compensate.
     if (effect.phase === 'dropped') return { absent: true, id, outcome };
     if (answerOf(effect) === undefined) return { ...costOf(effect), id, outcome };
     return { answered: true, ...costOf(effect), id, outcome };
@@ -263,7 +288,7 @@ function settledOf({ entry: commit }: EndedCommit, left: Ended['effects']): Sett
   return effects.length === 0 ? [] : [{ commit, effects }];
 }
 
-/** What undoing effects has cost that were of branches which were not chosen, so that the commit has not named them. */
+/** The compensation cost of effects of discarded branches, which the commit does not name. */
 function discardedOf({ effects }: EndedCommit): NonNullable<SettlementArgs['discarded']> {
   return effects.flatMap((effect) => {
     if (effect.isDiscarded !== true) return [];
@@ -277,7 +302,7 @@ function abandoned(effect: EndedEffect): AbandonedEffect {
   return { ...costOf(effect), id: key, outcome: phase as AbandonedEffect['outcome'], tool };
 }
 
-/** What undoing it has cost, where its tool has done that. */
+/** The compensation cost, if the tool has compensated the effect. */
 function costOf({ isCompensated, undo_cost: cost }: EndedEffect): { readonly cost?: Amounts } {
   return isCompensated === true && cost !== undefined ? { cost } : {};
 }
@@ -286,7 +311,10 @@ function isDear({ effects }: Ended): boolean {
   return effects.some((effect) => costOf(effect).cost !== undefined);
 }
 
-/** What was found of those that a person had decided on before anybody could say so here, and what the pivot answered. */
+/**
+ * The operators' findings that were decided before the ledger could record them, and the answer of
+ * the pivot.
+ */
 function foundOf(left: Ended['effects']): Observation[] {
   return left.flatMap((effect) => {
     const value = isDecidedSo(effect) ? effect.resolved.evidence : answerOf(effect);
@@ -295,19 +323,22 @@ function foundOf(left: Ended['effects']): Observation[] {
 }
 
 /**
- * What is observed of an effect that stays: what it answered. What was called after the commit no other entry observes; and where an entry
- * names the text that the log has, it can be erased without the log.
+ * The answer of an effect that stays, as an observation. No other entry observes calls after the
+ * commit. An entry that names the logged text also allows its erasure without the log.
  */
 function answerOf({ phase, result }: EndedEffect): BlobRef | undefined {
   return phase === 'applied' ? result : undefined;
 }
 
-/** What was dropped since one has failed is not there, as what was undone; that it never was is said beside. */
+/**
+ * A dropped call counts as absent, like a compensated one. A separate field states that it was
+ * never made.
+ */
 function settledAs(phase: EffectPhase): SettledAs {
   return phase === 'dropped' ? 'undone' : (phase as SettledAs);
 }
 
-/** Whether it ended as a person has said, and not by what a tool did after that. */
+/** Whether the effect ended by an operator's decision, and not by a later tool call. */
 function isDecidedSo(effect: EndedEffect): effect is EndedEffect & { readonly resolved: object } {
   const { phase, resolved } = effect;
   return resolved !== undefined && outcomeOf(resolved.as) === settledAs(phase);
@@ -322,13 +353,16 @@ function putUp(left: EffectLeft, effects: EffectWrite, blobs: readonly BlobRow[]
   return ({ chain, place }) => {
     if (chain.answered !== undefined || chain.open.waitingFor(left.id) !== undefined) return undefined;
     const { commit, ...rest } = left;
-    // An effect of a branch that was not chosen is none that the commit has named.
+    // An effect of a discarded branch is not named by the commit.
     const isNamed = commit !== undefined && chain.unsettled.of(commit).has(left.id);
     return { payload: effectPendingPayload(place, isNamed ? left : rest), blobs, effects };
   };
 }
 
-/** In parts that an entry can have. What undoing has cost counts against the writ of the entry, so that is by writ, and by itself. */
+/**
+ * Parts that fit into one entry each. Compensation costs count against the writ of the entry, so
+ * transactions with costs are grouped by writ, and separately.
+ */
 function together(all: readonly EndedCommit[]): EndedCommit[][] {
   const alike = new Map<Hash | undefined, EndedCommit[]>();
   for (const ended of all) {
@@ -340,7 +374,7 @@ function together(all: readonly EndedCommit[]): EndedCommit[][] {
   return [...alike.values()].flatMap(parted);
 }
 
-/** Each of as many effects as an entry takes, or of one transaction. */
+/** Parts of at most the maximum number of effects, or one transaction each. */
 function parted(all: readonly EndedCommit[]): EndedCommit[][] {
   const parts: EndedCommit[][] = [];
   let effects = 0;
@@ -363,7 +397,7 @@ function isTenureLost(error: unknown): boolean {
   return error instanceof EffectError && error.code === 'tenure_lost';
 }
 
-/** Effects that wait for a person, as their pendings name them. */
+/** The unresolved effects, as their pending entries name them. */
 export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefined): EffectLeft[] {
   return effects.flatMap(({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused, why }, n) =>
     isLeft(phase)
