@@ -2,19 +2,21 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NoAnswer } from '#effects';
 
-// What one does at a time, in whatever process.
+// Mutual exclusion across processes.
 
-/** Milliseconds between two tries to get what somebody else has. */
+/** Milliseconds between two attempts to acquire a held lock. */
 const TRY_MS = 20;
-/** SQLite's number for that, without what more it says of it. */
+/** SQLite's primary result code, without the extended bits. */
 const BUSY = 5;
 
 /**
- * Holds a file until it is let go. The system lets it go with the process that holds it, so no lock is ever left by one that was killed: it is
- * a transaction of a database that stays empty, as SQLite knows how each system locks a file. The file is made where there is none, and stays:
- * were it removed, two could each hold one of its name.
+ * Locks a file until the lock is released. The system releases the lock with its process, so a
+ * killed process leaves no lock. The lock is a transaction of an empty database, because SQLite
+ * knows the file locks of each system. The file is created if it is missing, and stays. If it were
+ * removed, two processes could each lock a file of that name.
  *
- * @throws NoAnswer `folder_in_use` where the signal says to stop while another one holds it: nobody knows what that one does
+ * @throws NoAnswer `folder_in_use` if another process holds the lock until the signal aborts,
+ * because the effect of that process is unknown
  */
 export async function lockOf(path: string, signal: AbortSignal): Promise<Disposable> {
   const sqlite = process.getBuiltinModule('node:sqlite');

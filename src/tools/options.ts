@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { issueText, issueWords } from '#canon';
 import { EffectError, inputMembers, type ToolSpec } from '#effects';
 
-/** A function, which is the caller's code and not looked at. */
+/** A function of the caller, which is not inspected. */
 export const callback = z.custom<(...args: any[]) => any>((value) => typeof value === 'function', {
   params: { expected: 'function' },
 });
 
-/** A schema of zod, for what a tool is called with. */
+/** A zod schema for the input of a tool. */
 export const zodSchema = z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a zod schema');
 
-/** Scopes as a tool declares them; what they say is read with the declaration. */
+/** Scopes as a tool declares them. The declaration checks their content. */
 export const scopes = z.union([z.array(z.string()), callback]);
 
-/** What every tool may say of itself. */
+/** Options that every tool has. */
 export const SAID = {
   name: z.string(),
   description: z.string().optional(),
@@ -22,7 +22,7 @@ export const SAID = {
   parallel: z.boolean().optional(),
 };
 
-/** What one that acts may say as well, whatever it acts by. */
+/** Options that every tool with effects also has. */
 export const SAID_OF_ACTS = {
   ...SAID,
   reads: scopes.optional(),
@@ -38,16 +38,17 @@ export type Said<Schema extends z.ZodType = z.ZodType> = Pick<ToolSpec<Schema>, 
 
 export type SaidOfActs<Schema extends z.ZodType = z.ZodType> = Pick<ToolSpec<Schema>, keyof typeof SAID_OF_ACTS>;
 
-/** Of all that a tool is made of, what it says of itself, for its declaration. */
+/** The common options of a tool, for its declaration. */
 export function said<Options extends object>(options: Options): Pick<Options, keyof Options & keyof SaidOfActs> {
   const there = Object.entries(options).filter(([name]) => Object.hasOwn(SAID_OF_ACTS, name));
   return Object.fromEntries(there) as ReturnType<typeof said<Options>>;
 }
 
 /**
- * What a tool is made of, checked before anything of it is used. `byDefault` is the name of what may be made without one.
+ * The options of a tool, checked before use. `byDefault` is the name of an option that has a
+ * default.
  *
- * @throws EffectError `invalid_tool`, naming the tool and what of it is wrong
+ * @throws EffectError `invalid_tool`, naming the tool and the invalid option
  */
 export function readOptions<Schema extends z.ZodType>(
   schema: Schema,
@@ -60,14 +61,14 @@ export function readOptions<Schema extends z.ZodType>(
   throw invalidTool(name, issueText(read.error) + membersOf(schema, read.error));
 }
 
-/** What is misspelled is one of these. */
+/** A misspelled option resembles one of these names. */
 function membersOf(schema: z.ZodType, { issues }: z.ZodError): string {
   const isUnknown = issues.find(({ code }) => code === 'unrecognized_keys')?.path.length === 0;
   return isUnknown && schema instanceof z.ZodObject ? `; there are ${Object.keys(schema.shape).join(', ')}` : '';
 }
 
 /**
- * Refuses a template that names a member which no input can have: it could never be filled.
+ * Refuses a template with a field that no input can have, because it could never be filled.
  *
  * @throws EffectError `invalid_tool`
  */

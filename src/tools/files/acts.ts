@@ -9,15 +9,16 @@ import { type Change, changesOf, hashOf, isFolder, type Operation, permissionsOf
 import { OWN, type Root } from './root.ts';
 
 /**
- * Does operations, tells after a crash whether they were done, and undoes them. The deed is one step, a rename or a removal; all
- * before it is put away again, and the journal knows of it first.
+ * Executes operations, reconciles them after a crash, and compensates them. The effect is one step,
+ * a rename or a removal. All preparations are reversible, and the journal records the operation
+ * first.
  */
 export class Acts {
   readonly #root: Root;
   readonly #disk: Disk;
   readonly #journal: Journal;
   readonly #bytesMax: number;
-  /** What is under way, by key: a late call ends before anybody is told what became of it. */
+  /** Operations in flight, by key. A late call ends before its outcome is reported. */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(root: Root, disk: Disk, journal: Journal, bytesMax: number) {
@@ -27,13 +28,19 @@ export class Acts {
     this.#bytesMax = bytesMax;
   }
 
-  /** @throws DidNothing where nothing was done; anything else: ask `happened` */
+  /**
+   * Executes an operation.
+   * @throws DidNothing if no file was changed; after any other error, call `reconcile`
+   */
   act(operation: Operation, call: Call): Promise<Json> {
     const turn = () => this.#nothingDone(() => this.#turnAt(operation.path, call));
     return this.#inTurn(operation.path, call, () => this.#act(operation, call), turn);
   }
 
-  /** Whether it was done, by the journal and what stands there. @throws Error where nobody can tell */
+  /**
+   * Whether an operation was done, by the journal and the files.
+   * @throws Error if the outcome is unknown
+   */
   reconcile({ path }: Operation, call: Call): Promise<Reconciled> {
     const { key, signal } = call;
     return this.#inTurn(path, call, async () => {
@@ -44,7 +51,7 @@ export class Acts {
     });
   }
 
-  /** Puts back what was there, if what was done still stands as it was left. */
+  /** Restores the earlier content, if the files are still as the operation left them. */
   undo({ path }: Operation, call: Call): Promise<Undone> {
     return this.#inTurn(path, call, () => this.#undo(path, call.key));
   }
@@ -52,7 +59,7 @@ export class Acts {
   async #act(operation: Operation, call: Call): Promise<Json> {
     const { key, signal } = call;
     const { path } = operation;
-    // Beside it there is nothing of these tools, so nothing could have been staged for it.
+    // The root's parent has no files of these tools, so no staged file can exist there.
     if (path === this.#root.path) throw isFolder(path);
     const known = await this.#journal.read(path, key);
     if (known !== undefined && (await this.#wasDone(known, signal))) return known.result;
@@ -72,18 +79,18 @@ export class Acts {
     return entry.result;
   }
 
-  /** Whatever goes wrong before the deed is put away, and was nothing. */
+  /** Converts every error before the effect into `DidNothing`, after removing the staged files. */
   async #nothingDone<T>(made: () => Promise<T>): Promise<T> {
     try {
       return await made();
     } catch (error) {
-      // What another one does who is at work there, nobody knows.
+      // Another process in progress there has an unknown effect.
       if (error instanceof DidNothing || error instanceof NoAnswer) throw error;
       throw new DidNothing((error as Error).message, { cause: error });
     }
   }
 
-  /** All that has to be there before the deed. */
+  /** Makes everything that must exist before the effect. */
   async #prepare(changes: readonly Change[], { key, epoch, signal }: Call): Promise<Entry> {
     const [{ path, before, after }] = changes as [Change];
     const to = changes[1]?.path ?? null;
@@ -106,7 +113,8 @@ export class Acts {
     try {
       return await this.#stage(entry, before, after, signal);
     } catch (error) {
-      // By what the journal has: where it could not be made durable that all is ready, it may still say so.
+      // Uses the journal's entry: if the write of the state `ready` was not made durable, the entry
+      // may still have that state.
       const written = await this.#journal.read(path, key);
       await this.#clean(path, key, written?.attempt === entry.attempt ? written : entry);
       throw error;
@@ -118,7 +126,7 @@ export class Acts {
     checkTime(path, signal);
     if (made.length > 0) await this.#journal.write(entry);
     for (const folder of made) {
-      // There may be a thousand.
+      // The operation may have a thousand changes.
       checkTime(path, signal);
       await this.#makeFolder(folder);
     }
@@ -148,7 +156,11 @@ export class Acts {
     }
   }
 
-  /** Whether it was done, which from then on nothing changes that is done at its paths. @throws Error where nobody can tell */
+  /**
+   * Whether an operation was done. From then on, later operations at its paths do not change the
+   * answer.
+   * @throws Error if the outcome is unknown
+   */
   async #wasDone(entry: Entry, signal: AbortSignal): Promise<boolean> {
     const wasDone = await this.#hasHappened(entry);
     if (wasDone) await this.#keepDone(entry, signal);
@@ -156,9 +168,10 @@ export class Acts {
   }
 
   /**
-   * Makes it durable. What stands at its paths tells of it only until something else is done there, as by the next call of its
-   * transaction.
-   * @throws Error where it is too late to write that down: whoever has taken over may have undone it
+   * Makes the outcome durable. The files at its paths are evidence only until the next operation
+   * there, such as the next call of its transaction.
+   * @throws Error if the call is too late to record it: the new owner may have compensated the
+   * effect
    */
   async #keepDone(entry: Entry, signal: AbortSignal): Promise<void> {
     await this.#syncAll(entry);
@@ -167,7 +180,7 @@ export class Acts {
     await this.#journal.write({ ...entry, state: 'done' });
   }
 
-  /** @throws Error where nobody can tell */
+  /** @throws Error if the outcome is unknown */
   async #hasHappened(entry: Entry): Promise<boolean> {
     const happened = await this.#evidence(entry);
     if (happened !== undefined) return happened;
@@ -175,8 +188,9 @@ export class Acts {
   }
 
   /**
-   * Whether it was done, by the journal, and where that does not say it by what stands there; undefined where neither says. That a file
-   * has the number of another one is not enough, as numbers are given again: it has to have its contents, too.
+   * Whether an operation was done, by the journal, or else by the files at its paths. Undefined if
+   * neither decides. Inode numbers are reused, so a matching number is not enough: the contents
+   * must match too.
    */
   async #evidence({ state, does, path, to, key, before, after }: Entry): Promise<boolean | undefined> {
     if (state === 'done' || state === 'undoing') return true;
@@ -184,20 +198,23 @@ export class Acts {
     if (does === 'replace' && (await this.#disk.idOf(stagedAt(path, key))) !== undefined) return false;
     const id = await this.#disk.idOf(path);
     const isThere = before === null ? id === undefined : id !== undefined && isSame(id, before.id!);
-    // Somebody may have taken away what was staged, so its absence says nothing: what was done has to be seen.
+    // Another process may have removed the staged file, so its absence proves nothing. The new
+    // content itself must be found.
     if (isThere) return (await this.#stands(path, before)) ? false : undefined;
     if (does === 'replace') return (await this.#stands(path, after)) || undefined;
     if (does === 'delete') return id === undefined || undefined;
     return (await this.#hasMoved(to!, before!)) || undefined;
   }
 
-  /** Not by its whole identity: where a system knows no time of birth, it gives that of the move. */
+  /**
+   * Does not compare the whole identity: a system without birth times reports the time of the move.
+   */
   async #hasMoved(to: string, before: Trace): Promise<boolean> {
     const id = await this.#disk.idOf(to);
     return id !== undefined && numberOf(id) === numberOf(before.id!) && (await this.#stands(to, before));
   }
 
-  /** What can't be looked at, as it is too large, was none of these tools' files. */
+  /** A file too large to be read was not written by these tools. */
   async #stands(path: string, trace: Trace | null): Promise<boolean> {
     try {
       return isAs(await this.#disk.look(path), trace);
@@ -215,7 +232,8 @@ export class Acts {
       await this.#clean(path, key, entry);
       return { undone: 'all' };
     }
-    // From here on a crash leaves what is neither before nor after, which is to be undone again.
+    // From here on a crash leaves a state between before and after, which a second compensation
+    // finishes.
     await this.#journal.write({ ...entry, state: 'undoing' });
     const left = entry.does === 'move' ? await this.#undoMove(entry) : await this.#undoChange(entry);
     if (left !== undefined) return left;
@@ -226,7 +244,7 @@ export class Acts {
     return { undone: 'all' };
   }
 
-  /** What is left; undefined where all is as before. */
+  /** The residue of one change. Undefined if the path is as before. */
   async #undoChange({ path, key, before, after }: Entry): Promise<Undone | undefined> {
     const now = await this.#disk.look(path);
     if (isPutBack(now, before)) return undefined;
@@ -244,7 +262,7 @@ export class Acts {
     return undefined;
   }
 
-  /** With the bits by which it acts for its owner only where that is the same as before. */
+  /** Restores setuid-like bits only if the owner is the same as before. */
   async #writeAgain(path: string, bytes: Buffer, before: Trace): Promise<void> {
     const mode = permissionsOf(before.mode);
     await this.#disk.remove(path);
@@ -270,24 +288,30 @@ export class Acts {
     for (const folder of await this.#missingAbove(path)) await this.#makeFolder(folder);
   }
 
-  /** With its name, durable: the file that goes there may be kept nowhere else. */
+  /**
+   * Makes a folder and its name durable, because a file that moves there may exist nowhere else.
+   */
   async #makeFolder(folder: string): Promise<void> {
     await this.#disk.makeFolder(folder);
     await this.#disk.sync(dirname(folder));
   }
 
-  /** Takes away what was staged for a deed that was not done, unless the journal is of another attempt by now. */
+  /**
+   * Removes the staged files of an operation that was not done, unless the journal's entry belongs
+   * to another attempt by now.
+   */
   async #clean(path: string, key: string, entry: Entry | undefined): Promise<void> {
     if (!(await this.#isLast(path, key, entry))) return;
-    // First it is written that it was not done: once what was staged is gone, that could be in doubt.
+    // The journal first records that the operation was not done. Without that record, the outcome
+    // could be in doubt after the staged files are gone.
     if (entry?.state === 'ready') await this.#journal.write({ ...entry, state: 'making' });
     await this.#disk.remove(stagedAt(path, key));
     if (entry !== undefined) await this.#removeMade(entry);
-    // Asked again: who stood still meanwhile may go on when another has taken over, and has done it.
+    // Checked again: a process that was paused may resume after a new owner has done the operation.
     if (await this.#isLast(path, key, entry)) await this.#journal.forget(path, key);
   }
 
-  /** Whether no other attempt has written of it since. */
+  /** Whether no other attempt has written an entry since. */
   async #isLast(path: string, key: string, entry: Entry | undefined): Promise<boolean> {
     const now = await this.#journal.read(path, key);
     return now === undefined || (entry !== undefined && now.attempt === entry.attempt);
@@ -302,7 +326,7 @@ export class Acts {
     for (const folder of folders) await this.#disk.sync(folder);
   }
 
-  /** Folders that are to be made for a file, the outermost first. */
+  /** Folders that must be created for a file, the outermost first. */
   async #missingAbove(path: string): Promise<string[]> {
     const missing: string[] = [];
     for (let above = dirname(path); above !== this.#root.path; above = dirname(above)) {
@@ -316,7 +340,10 @@ export class Acts {
     return this.#journal.turnAt(path, signal);
   }
 
-  /** Of one key one after the other here, and at one path in all processes. */
+  /**
+   * Runs operations of one key in sequence in this process, and operations at one path in sequence
+   * across all processes.
+   */
   async #inTurn<T>(
     path: string,
     call: Call,
@@ -338,7 +365,10 @@ export class Acts {
   }
 }
 
-/** Before each step that leaves something: whoever has taken over from a late call may have left something there, too. */
+/**
+ * Runs before each step that leaves a file: a process that took over a late call may have left
+ * files there too.
+ */
 function checkTime(path: string, signal: AbortSignal): void {
   if (signal.aborted) throw tooLate(path);
 }
@@ -355,7 +385,10 @@ function restoringAt(path: string, key: string): string {
   return besides(path, key, 'restoring');
 }
 
-/** In the same folder, so that it is renamed and never copied; short, whatever the file is named. */
+/**
+ * A name in the same folder, so the file is renamed and never copied. The name is short for every
+ * file name.
+ */
 function besides(path: string, key: string, what: string): string {
   return join(dirname(path), `${OWN}-${hashText(`${key}/${basename(path)}`).slice(0, 32)}.${what}`);
 }
@@ -368,13 +401,13 @@ function noteOf(file: FileSeen): Trace {
   return { ...traceOf(file), id: file.id, ...(file.owner === undefined ? {} : { owner: file.owner }) };
 }
 
-/** As it was, or as it is made again. */
+/** Whether a path is as it was, or as it was restored. */
 function isPutBack(seen: Seen, before: Trace | null): boolean {
   if (before === null || isAs(seen, before)) return isAs(seen, before);
   return isAs(seen, { ...before, mode: modeFor(seen, before) });
 }
 
-/** The mode of what is made again, by whose file it is now. */
+/** The mode of a restored file, by its current owner. */
 function modeFor(seen: Seen, { mode, owner }: Trace): number {
   return seen.is === 'file' && seen.owner !== undefined && seen.owner === owner ? mode : permissionsOf(mode);
 }

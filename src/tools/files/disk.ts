@@ -5,60 +5,70 @@ import { DidNothing } from '#effects';
 import { lockOf } from '../lock.ts';
 import { namesBelow, type Root } from './root.ts';
 
-/** A file as it stands. */
+/** A file at a path. */
 export interface FileSeen {
   readonly is: 'file';
   readonly bytes: Buffer;
   readonly mode: number;
-  /** Which file it is, whatever its name. A file that is made when it has gone has another one. */
+  /**
+   * Identity of the file, independent of its name. A file that is created after a deletion has
+   * another identity.
+   */
   readonly id: string;
-  /** Whose it is: user and group. */
+  /** Owner of the file: user and group. */
   readonly owner?: string;
-  /** How many names it has. */
+  /** Number of hard links. */
   readonly links: number;
 }
 
-/** What stands at a path. */
+/** The item at a path. */
 export type Seen = FileSeen | { readonly is: 'absent' | 'folder' | 'link' | 'other' };
 
-/** What is in a folder: a name, and what stands there. */
+/** An item of a folder: its name and kind. */
 export interface Named {
   readonly name: string;
   readonly is: 'file' | 'folder' | 'link' | 'other';
 }
 
 /**
- * What is done to files, one step each: a crash comes before one or after. No step follows a symbolic link, at the end of a path or
- * on the way.
+ * Primitive file operations, one step each: a crash occurs before or after a step. No step follows
+ * a symbolic link, neither as the last name nor on the way.
  */
 export interface Disk {
-  /** @throws DidNothing for a file of more than `bytesMax` */
+  /**
+   * Reads the item at a path.
+   * @throws DidNothing for a file of more than `bytesMax`
+   */
   look(path: string): Promise<Seen>;
-  /** Which file stands there, without reading it. */
+  /** The identity of the file at a path, without reading it. */
   idOf(path: string): Promise<string | undefined>;
   names(folder: string): Promise<readonly Named[] | undefined>;
-  /** Makes a new file, durable but for its name. `owner`: as in `FileSeen`, whose it is to be, as far as the system lets it. */
+  /**
+   * Writes a new file, durable except for its name. `owner`: the owner to set, as in `FileSeen`, if
+   * the system permits this.
+   */
   write(path: string, bytes: Uint8Array, mode: number, owner?: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
-  /** Whether there was one. */
+  /** Removes a file, and returns whether it existed. */
   remove(path: string): Promise<boolean>;
   makeFolder(path: string): Promise<void>;
-  /** Where it is empty. */
+  /** Removes an empty folder. */
   removeFolder(path: string): Promise<void>;
-  /** Makes the names in a folder durable, if it is there. */
+  /** Makes the names in a folder durable, if the folder exists. */
   sync(folder: string): Promise<void>;
   /**
-   * Has a file to itself, in whatever process, until that is let go, or its process has ended; made where it is missing, and never removed.
-   * Without this, processes whose leases overlap may each take down what the other one has just found out of a path.
+   * Locks a file across processes, until the lock is released or the process ends. The file is
+   * created if it is missing, and never removed. Without the lock, processes with overlapping
+   * leases may each delete the journal entry that the other has just written.
    *
-   * @throws NoAnswer where it is somebody else's until the signal says to stop
+   * @throws NoAnswer if another process holds the lock until the signal aborts
    */
   hold?(path: string, signal: AbortSignal): Promise<Disposable>;
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** The file system itself. */
+/** The real file system. */
 export function diskAt(root: Root, bytesMax: number): Disk {
   const at = <T>(path: string, use: (place: string) => Promise<T>) => within(root, path, use);
   return {
@@ -75,15 +85,16 @@ export function diskAt(root: Root, bytesMax: number): Disk {
   };
 }
 
-/** Uses a path by a folder that is held open: nobody can put another one in its place meanwhile. */
+/** Uses a path through an open folder, so no other folder can replace it during use. */
 async function within<T>(root: Root, path: string, use: (place: string) => Promise<T>): Promise<T> {
   if (path === root.path) return use(path);
   return inside(root, dirname(path), (folder) => use(join(folder, basename(path))));
 }
 
 /**
- * Uses a folder of the root, opened from there name by name. Where the system names open folders (`/proc/self/fd`), what is used is
- * the very folder that was opened; elsewhere it is looked at, and used by its path.
+ * Uses a folder below the root, opened name by name. If the system names open folders
+ * (`/proc/self/fd`), the opened folder itself is used. Otherwise the folder is inspected, and used
+ * by its path.
  */
 async function inside<T>(root: Root, folder: string, use: (place: string) => Promise<T>): Promise<T> {
   let place = root.path;
@@ -139,17 +150,23 @@ async function look(path: string, place: string, bytesMax: number): Promise<Seen
   };
 }
 
-/** With when it was made: the number of a file that has gone is given to the next one that is made. */
+/**
+ * Includes the birth time, because the inode number of a deleted file is reused for the next new
+ * file.
+ */
 function idOf({ dev, ino, birthtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${birthtimeNs}`;
 }
 
-/** The number of a file alone: all that earlier versions have noted, and all that stays where a system knows no time of birth. */
+/**
+ * The inode number alone. Earlier versions recorded only the number, and on systems without birth
+ * times only the number is stable.
+ */
 export function numberOf(id: string): string {
   return id.split(':', 2).join(':');
 }
 
-/** Whether it is one file, as far as what was noted of it tells. */
+/** Whether two identities name one file, as far as the recorded identity tells. */
 export function isSame(id: string, noted: string): boolean {
   return id === noted || (numberOf(noted) === noted && numberOf(id) === noted);
 }
@@ -166,12 +183,16 @@ async function write(place: string, bytes: Uint8Array, mode: number, owner: stri
   await using handle = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   await handle.writeFile(bytes);
   if (owner !== undefined) await giveTo(handle, owner);
-  // Not at open, where the process's mask would take some of it away; and after whose it is, which takes some away, too.
+  // The mode is not set at open, because the process's umask would remove bits. It is set after the
+  // owner, because a change of owner removes bits too.
   await handle.chmod(mode);
   await handle.sync();
 }
 
-/** Root gives a file to anybody, and who has made it, to the groups that they are in: the rest stays as it is made. */
+/**
+ * Root may give a file to any owner, and its creator to the creator's groups. In other cases the
+ * owner is unchanged.
+ */
 async function giveTo(handle: FileHandle, owner: string): Promise<void> {
   const [uid, gid] = owner.split(':').map(Number) as [number, number];
   const now = await handle.stat();
@@ -184,7 +205,10 @@ async function sync(place: string): Promise<void> {
   await handle.sync();
 }
 
-/** Not opened here: with any handle that a process closes, a system may let go what it has locked there. */
+/**
+ * The file is not opened here: some systems release a process's locks on a file when the process
+ * closes any handle of it.
+ */
 async function hold(path: string, place: string, signal: AbortSignal): Promise<Disposable> {
   const stat = await absentAs(undefined, () => lstat(place));
   if (stat !== undefined && !stat.isFile()) throw new Error(`${path} is no file; remove it`);

@@ -21,28 +21,36 @@ import { canBe, canonical, NAME_BYTES_MAX, type Root, rootAt, scopeOf } from './
 import { Places, View } from './view.ts';
 
 export interface FileToolsOptions {
-  /** The folder that they work in, absolute; nothing outside of it is read or written. It gets a folder `.assize`. */
+  /**
+   * The absolute folder of the tools. They read and write only inside it. The folder gets a
+   * subfolder `.assize`.
+   */
   readonly root: string;
-  /** How the tools' names begin, where there are tools of several roots. Default `files`. */
+  /** Prefix of the tools' names, for tools of several roots. Default `files`. */
   readonly name?: string;
   /**
-   * `buffered`: nothing is done before the commit, and reads see what is planned. `externalised`: each call acts at once, for what
-   * else looks at the disk meanwhile, and is undone where it comes to no commit. Default `buffered`.
+   * `buffered`: no file changes before the commit, and reads see the planned changes.
+   * `externalised`: each call executes immediately, visible to other programs, and is compensated
+   * if the transaction aborts. Default `buffered`.
    */
   readonly delivery?: Delivery;
   /**
-   * Bytes of the largest file that is edited, moved, deleted, or kept to be put back. Default 64 MiB. What one call is given or answers has 1 MiB
-   * at most as JSON, whatever this is: no larger file is read or written.
+   * Maximum number of bytes of a file that is edited, moved, deleted, or stored for a compensation.
+   * Default 64 MiB. Arguments and results of one call have at most 1 MiB as JSON in every case. A
+   * larger file can't be read or written in one call.
    */
   readonly bytesMax?: number;
-  /** What the tools answer (contents, names, hashes) is kept by salted hash, and may be erased. What they are given always is. */
+  /**
+   * Whether the tools' results (contents, names, hashes) are stored by salted hash and can be
+   * erased. Their arguments always are.
+   */
   readonly sensitive?: boolean;
   /**
-   * What is done about a file that could not be put back, because somebody has changed it since: as of any tool, with the residue
-   * `{ path, why, … }`.
+   * Mitigates a file that could not be restored, because another program changed it. Same as in any
+   * tool, with the residue `{ path, why, … }`.
    */
   readonly mitigate?: ToolSpec['mitigate'];
-  /** Stands between the tools and the file system: for tests, and for what else holds files. */
+  /** Wraps the file system: for tests, and for other programs that hold files. */
   readonly disk?: (disk: Disk) => Disk;
 }
 
@@ -58,17 +66,21 @@ const OPTIONS = z.strictObject({
 
 const NAME = 'files';
 const BYTES_MAX = 64 * 1024 * 1024;
-/** Bytes that an entry of the journal may have, however small the files are. */
+/** Maximum number of bytes of a journal entry, independent of file sizes. */
 const ENTRY_MAX = 1024 * 1024;
-/** Names that one listing shows, and their bytes: with the path of the folder it is an answer that can be kept. */
+/**
+ * Maximum number of names, and of their bytes, in one listing. With the folder's path, such a
+ * result can be stored.
+ */
 const NAMES_MAX = 10_000;
 const LISTING_MAX = DEFAULT_LIMITS.bytesMax - 64 * 1024;
 
 /**
- * Tools on the files of a folder: `files.write`, `files.edit`, `files.delete`, `files.move`, `files.read`, `files.list`. Paths are
- * relative to the folder, or absolute within; each is recorded, and claimed, as the one real path that it leads to.
+ * Tools on the files of a folder: `files.write`, `files.edit`, `files.delete`, `files.move`,
+ * `files.read`, `files.list`. Paths are relative to the folder, or absolute within it. The real
+ * path is recorded and claimed.
  *
- * @throws EffectError `invalid_tool` for a root that can't be used, and for an option that is misspelled
+ * @throws EffectError `invalid_tool` for an unusable root, and for a misspelled option
  */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
   const read = readOptions(OPTIONS, options, NAME) as FileToolsOptions;
@@ -81,9 +93,10 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
 }
 
 /**
- * A path of a root as the scope by which it is claimed; with `below`, all that is in that folder: `fs:/repo/src/**`.
+ * A path of a root as its scope. With `below`, the scope covers all items of that folder:
+ * `fs:/repo/src/**`.
  *
- * @throws EffectError `invalid_tool` for a root that can't be used, `bad_input` for a path that is not in it
+ * @throws EffectError `invalid_tool` for an unusable root, `bad_input` for a path outside of it
  */
 export function fileScope(root: string, path: string, below: boolean = false): string {
   requireForm(form.text, path, 'path');
@@ -94,7 +107,7 @@ export function fileScope(root: string, path: string, below: boolean = false): s
   return scopeOf(at, found.path) + (below ? '/**' : '');
 }
 
-/** What the tools of one root have in common. */
+/** The state that tools of one root share. */
 class Files {
   readonly root: Root;
   readonly disk: Disk;
@@ -119,7 +132,7 @@ class Files {
     this.acts = new Acts(root, disk, journal, bytesMax);
   }
 
-  /** What stands at these paths, and below them, once all that is planned was done. */
+  /** The items at these paths, and below them, after all planned changes. */
   async viewOf(paths: readonly string[], planned: Planned): Promise<View> {
     const view = new View(this.root, this.disk, this.bytesMax);
     for (const { tool, input } of this.#concerning(paths, planned))
@@ -127,10 +140,13 @@ class Files {
     return view;
   }
 
-  /** Of what is planned, all that these paths may depend on: else each call of many would look again at the files of all before it. */
+  /**
+   * The planned calls that these paths may depend on. Without this filter, each call would inspect
+   * the files of all earlier calls.
+   */
   #concerning(paths: readonly string[], planned: Planned): Planned {
     const places = new Places(this.root, paths);
-    // From the last one, as what is found may itself depend on what was planned before it.
+    // Iterates from the last call, because a found call may itself depend on earlier calls.
     const found = planned.toReversed().filter(({ tool, input }) => {
       const its = pathsOf(this.name, tool, input);
       if (!its.some((path) => places.meets(path))) return false;
@@ -140,7 +156,7 @@ class Files {
     return found.reverse();
   }
 
-  /** A path of the root, as it is recorded. */
+  /** A path of the root, in its recorded form. */
   path(last: 'followed' | 'itself' = 'followed') {
     return z
       .string()
@@ -156,7 +172,10 @@ class Files {
 }
 
 const HASH = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256, in lower-case hex');
-/** What its owner can't read, these tools can't look at again, to tell what became of it or to undo it. */
+/**
+ * These tools can't read a file that its owner can't read, so they could neither reconcile nor
+ * compensate it.
+ */
 export const MODE = z
   .int()
   .min(0)
@@ -173,7 +192,7 @@ type WriteInput = {
   readonly ifHash?: string | null;
 };
 
-/** What an input says, by the last word of its tool's name. */
+/** The operation of an input, by the last word of its tool's name. */
 const OPERATIONS: Readonly<Record<string, (input: never) => Operation>> = {
   write: ({ content, encoding = 'utf8', ...rest }: WriteInput) => ({
     do: 'write',
@@ -185,12 +204,15 @@ const OPERATIONS: Readonly<Record<string, (input: never) => Operation>> = {
   move: ({ from, ...rest }: { from: string; to: string; ifHash?: string }) => ({ do: 'move', path: from, ...rest }),
 };
 
-/** What a planned call does to files of the tools of that name; undefined for what does nothing there. */
+/**
+ * The file operation of a planned call of the named tools. Undefined for a call that changes no
+ * file there.
+ */
 export function operationOf(name: string, tool: string, input: Json): Operation | undefined {
   return tool.startsWith(`${name}.`) ? OPERATIONS[tool.slice(name.length + 1)]?.(input as never) : undefined;
 }
 
-/** Where a planned call changes files; nowhere for what does nothing to those of that name. */
+/** The paths that a planned call of the named tools changes. Empty for other calls. */
 function pathsOf(name: string, tool: string, input: Json): readonly string[] {
   if (!tool.startsWith(`${name}.`) || !Object.hasOwn(OPERATIONS, tool.slice(name.length + 1))) return [];
   const { path, from, to } = input as { readonly [member: string]: string | undefined };
@@ -211,7 +233,8 @@ function writers(files: Files, delivery: Delivery): Tool[] {
             ifHash: HASH.nullable().optional().describe('only while it has this hash; null: only while there is none'),
           })
           .refine(({ content, encoding }) => encoding !== 'base64' || BASE64.test(content), 'its content is no base64'),
-        // Without a condition it looks at nothing, so it waits for nobody before the commit.
+        // Without a condition the call reads no file, so it waits for no other transaction before
+        // the commit.
         reads: (input) => (input.ifHash === undefined ? [] : [input.path]),
         writes: ({ path }) => [path],
       }),
@@ -317,7 +340,7 @@ function contentOf(path: string, seen: Seen, encoding: 'utf8' | 'base64'): Json 
   const { bytes, mode } = seen;
   const content = encoding === 'utf8' ? textOf(path, bytes) : bytes.toString('base64');
   const read = { path, content, encoding, hash: hashOf(bytes), bytes: bytes.length, mode };
-  // Where it is told, nobody would be told of which file.
+  // A size error at the point of storage would not name the file.
   if (Buffer.byteLength(JSON.stringify(read)) > DEFAULT_LIMITS.bytesMax)
     throw new DidNothing(
       `${path} has ${bytes.length} bytes, and an answer has ${DEFAULT_LIMITS.bytesMax} at most as JSON, whatever bytesMax is; read a part of it by another tool`,
@@ -330,7 +353,7 @@ async function list(view: View, path: string, recursive: boolean): Promise<Json>
   const top = await view.names(path);
   if (top === undefined) throw new DidNothing(`there is no folder ${path}`, { final: true });
   const found: { path: string; is: string }[] = [];
-  // The next one last.
+  // Reversed, so that the next item is last.
   const left = top.map((each) => ({ ...each, path: each.name })).reverse();
   let bytes = 0;
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -345,7 +368,7 @@ async function list(view: View, path: string, recursive: boolean): Promise<Json>
   return { path, entries: found, isCut: false };
 }
 
-/** A refusal before anything was called is told as one that a call met. */
+/** Reports a refusal before any call as a refusal by the call. */
 export async function answered<T>(tool: string, made: () => Promise<T>): Promise<T> {
   try {
     return await made();

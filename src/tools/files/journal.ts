@@ -4,42 +4,52 @@ import { hashText } from '#canon';
 import type { Disk } from './disk.ts';
 import { identity, OWN, type Root } from './root.ts';
 
-/** A file as it was, or was to be, by which it is known again. `id`: which file it is, where that is known. */
+/**
+ * The content of a file before or after an operation, to identify it later. `id`: the file's
+ * identity, if known.
+ */
 export interface Trace {
   readonly hash: string;
   readonly mode: number;
   readonly id?: string;
-  /** Whose it is, where that is known. */
+  /** Owner of the file, if known. */
   readonly owner?: string;
 }
 
-/** What is kept of one effect. A member that may be absent is null, as in all that is stored. */
+/** The stored record of one effect. A missing field is null, as in all stored data. */
 export interface Entry {
   readonly format: 1;
   readonly key: string;
-  /** Which attempt has written it, so that no other one takes it away. Absent in what earlier versions wrote. */
+  /**
+   * The attempt that wrote the entry, so that no other attempt removes it. Absent in entries of
+   * earlier versions.
+   */
   readonly attempt?: string;
-  /** Of the transaction; null where nobody said. */
+  /** The epoch of the transaction. Null if the caller gave none. */
   readonly epoch: number | null;
-  /** `making`: folders for it are made. `ready`: it may have been done. `done`: it was. `undoing`: it was, and is undone. */
+  /**
+   * `making`: its folders are being created. `ready`: the operation may have been done. `done`: the
+   * operation was done. `undoing`: the operation was done, and its compensation is in progress.
+   */
   readonly state: 'making' | 'ready' | 'done' | 'undoing' | 'undone';
   readonly does: 'replace' | 'delete' | 'move';
   readonly path: string;
-  /** Where it is moved to. */
+  /** Target path of a move. */
   readonly to: string | null;
   readonly before: Trace | null;
   readonly after: Trace | null;
-  /** Folders that were made for it, the outermost first. */
+  /** Folders that were created for the operation, the outermost first. */
   readonly made: readonly string[];
   readonly result: Json;
 }
 
 /**
- * What this process and those after it need to know of what was done to files: one entry an effect, written before the effect and
- * beside it the bytes that it takes away. Below `.assize/files`, in a folder for each path.
- *
- * It stays small by the order of epochs: a transaction acts at a path only when all older ones there have ended for good, so that
- * with its first entry theirs go. What is kept is at most what the last transaction at each path has done.
+ * The record of file operations for this process and later ones. Each effect has one entry, written
+ * before the effect, and next to it the bytes that the effect removes. Stored below
+ * `.assize/files`, in a folder for each path.
+ * The order of epochs bounds the journal's size. A transaction works at a path only after all older
+ * transactions there have ended, so its first entry removes theirs. The journal therefore stores at
+ * most the operations of the last transaction at each path.
  */
 export class Journal {
   readonly #root: Root;
@@ -51,11 +61,12 @@ export class Journal {
   }
 
   /**
-   * Until it is let go, nobody else does anything about a path, in whatever process: who is late, as its lease has run out, and who took over
-   * would else each take down what the other has just found out, and one of them that what was done was not. Some paths share a turn, so
-   * that there are never more than so many files for it.
+   * Acquires the lock of a path across all processes. A late process, whose lease has expired, and
+   * the new owner would otherwise delete each other's record. One of them would then record that a
+   * done operation was not done. Several paths share a lock file, which limits the number of files.
    *
-   * @throws NoAnswer where it is somebody else's until the signal says to stop; Error where there can be none
+   * @throws NoAnswer if another process holds the lock until the signal aborts; Error if the lock
+   * is unavailable
    */
   async turnAt(path: string, signal: AbortSignal): Promise<Disposable | undefined> {
     const turns = join(this.#root.path, OWN, 'turns');
@@ -69,7 +80,7 @@ export class Journal {
     return seen.is === 'file' ? (JSON.parse(seen.bytes.toString()) as Entry) : undefined;
   }
 
-  /** Durable when this returns, whole or not at all. */
+  /** Writes an entry, durable and whole, or not at all. */
   async write(entry: Entry): Promise<void> {
     const path = this.#entryPath(entry.path, entry.key);
     await this.#makeHome(entry.path);
@@ -79,7 +90,7 @@ export class Journal {
     await this.#disk.sync(dirname(path));
   }
 
-  /** Keeps what an effect takes away; durable with the entry that is written next. */
+  /** Stores the bytes that an effect removes. They are durable with the next written entry. */
   async keep(path: string, key: string, bytes: Buffer): Promise<void> {
     await this.#makeHome(path);
     await this.#disk.remove(this.#keptPath(path, key));
@@ -95,21 +106,22 @@ export class Journal {
     await this.#disk.remove(this.#keptPath(path, key));
   }
 
-  /** The entry last: what has none was never kept for anything. */
+  /** Removes the entry last: bytes without an entry belong to no effect. */
   async forget(path: string, key: string): Promise<void> {
     await this.forgetKept(path, key);
-    // As a crash has left it, before it was the entry.
+    // An unfinished entry, left by a crash.
     await this.#disk.remove(`${this.#entryPath(path, key)}.new`);
     await this.#disk.remove(this.#entryPath(path, key));
   }
 
-  /** Forgets what older transactions did at a path, where this one now acts. */
+  /** Removes the records of older transactions at a path where this transaction now works. */
   async forgetBefore(path: string, epoch: number): Promise<void> {
     for (const { name } of (await this.#disk.names(this.#home(path))) ?? []) {
       if (!name.endsWith('.json')) continue;
       const key = name.slice(0, -'.json'.length);
       const entry = await this.read(path, key);
-      // Theirs had gone before its first was written: else each of its calls at one path would read those of all before it.
+      // The older entries were removed before this transaction's first entry. Without the check,
+      // each of its calls at one path would read all its entries.
       if (entry?.epoch === epoch) return;
       if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.forget(path, key);
     }

@@ -2,7 +2,10 @@ import { hashBytes } from '#canon';
 import { DidNothing } from '#effects';
 import type { FileSeen, Seen } from './disk.ts';
 
-/** What can be done to files. `ifHash`: only while the file has these bytes; null: only while there is none. */
+/**
+ * The file operations. `ifHash`: requires that the file has these bytes. Null requires that the
+ * file does not exist.
+ */
 export type Operation =
   | {
       readonly do: 'write';
@@ -23,7 +26,7 @@ export type Operation =
 export interface Edit {
   readonly old: string;
   readonly new: string;
-  /** Wherever it stands, and not at the only place. */
+  /** Replaces every occurrence, and does not require a single one. */
   readonly all?: boolean | undefined;
 }
 
@@ -32,19 +35,19 @@ export interface Contents {
   readonly mode: number;
 }
 
-/** What an operation makes of one path: undefined where there is no file. */
+/** The effect of an operation on one path. Undefined if there is no file. */
 export interface Change {
   readonly path: string;
   readonly before: FileSeen | undefined;
   readonly after: Contents | undefined;
 }
 
-/** Of a new file, unless said otherwise. */
+/** Default mode of a new file. */
 const MODE = 0o644;
 
 /**
- * What an operation would change, by what stands there. It decides alike for a plan and for the deed.
- * @throws DidNothing, for good, where it can't be done
+ * The changes of an operation, by the current files. The plan and the execution use the same check.
+ * @throws DidNothing, permanently, if the operation is impossible
  */
 export async function changesOf(
   operation: Operation,
@@ -83,7 +86,10 @@ async function decide(operation: Operation, look: (path: string) => Promise<Seen
   }
 }
 
-/** New ones have the bits of permissions only: by the others a file acts for its owner, who has not seen these bytes. */
+/**
+ * New contents have permission bits only: the other bits would run bytes that the owner has not
+ * seen with the owner's rights.
+ */
 function contents(bytes: Buffer, mode: number): Contents {
   return { bytes, mode: permissionsOf(mode) };
 }
@@ -92,7 +98,7 @@ export function permissionsOf(mode: number): number {
   return mode & 0o777;
 }
 
-/** What the caller is answered of it. */
+/** The result for the caller. */
 export function resultOf(changes: readonly Change[]): { path: string; hash?: string; bytes?: number; mode?: number } {
   const { path, after } = changes.at(-1)!;
   if (after === undefined) return { path };
@@ -159,7 +165,7 @@ function edited(path: string, bytes: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.from(text);
 }
 
-/** @throws DidNothing for what is not UTF-8 */
+/** @throws DidNothing for bytes that are not UTF-8 */
 export function textOf(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -5,12 +5,13 @@ import { unsegment } from '../segment.ts';
 import { canonical, type Root, rootAt, scopeOf } from './root.ts';
 
 /**
- * Resolves scopes of files below a root (`fs:/repo/src/**`), for tools that name files in their own way: to the one path that
- * links, case and Unicode form lead to, as the tools of this adapter claim it. A file that has more than one name (hard links) is
- * claimed by its path and, for all of these, as `fs:inode:DEVICE:NUMBER`. Of a pattern, what stands before its first star is
- * resolved. Scopes that are not below the root are left to others; what leads out of it is refused.
+ * Resolves scopes of files below a root (`fs:/repo/src/**`), for tools with their own file names.
+ * The result is the path after resolving links, case and Unicode form, as the tools of this adapter
+ * claim it. A file with several names (hard links) is claimed by its path and as
+ * `fs:inode:DEVICE:NUMBER`. In a pattern, the part before its first star is resolved. Scopes that
+ * are not below the root are left to other resolvers, and a path that leads out is refused.
  *
- * @throws EffectError `invalid_tool` for a root that can't be used; ArgumentError `bad_argument`
+ * @throws EffectError `invalid_tool` for an unusable root; ArgumentError `bad_argument`
  */
 export function fileResolver(root: string): Resolver {
   requireForm(form.text, root, 'root');
@@ -21,12 +22,17 @@ export function fileResolver(root: string): Resolver {
   };
 }
 
-/** The path of a scope as texts, each a name or a star; undefined for what is no path. */
+/**
+ * The path of a scope as strings, each a name or a star. Undefined for a scope that is not a path.
+ */
 function pathOf(scope: string): readonly string[] | undefined {
   return scope.startsWith('fs:/') && !scope.slice(4).includes(':') ? scope.slice(4).split('/') : undefined;
 }
 
-/** Also what comes there by a link from elsewhere; and what is named as below, wherever its links lead. */
+/**
+ * Whether a path is below the root. Paths that reach it by an outside link count, and so do paths
+ * named below it.
+ */
 function isBelow(root: Root, names: readonly string[]): boolean {
   const fixed = fixedOf(names);
   if ('path' in canonical(root, absolute(fixed))) return true;

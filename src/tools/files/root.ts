@@ -15,20 +15,23 @@ import { segment } from '#authority';
 import { form, requireForm } from '#base';
 import { EffectError } from '#effects';
 
-/** Names of this adapter's own, which no call may touch and no listing shows. */
+/** Folder name of this adapter's own data. Calls can't change it and listings do not show it. */
 export const OWN = '.assize';
 
-/** A folder that tools work in, and how its file system tells names apart. */
+/** A folder of tools, with the naming rules of its file system. */
 export interface Root {
   /** Absolute, without symbolic links. */
   readonly path: string;
-  /** `A` and `a` are one file. */
+  /** Whether `A` and `a` are one file. */
   readonly foldsCase: boolean;
-  /** `é` and `e` with an accent after it are one file. */
+  /** Whether `é` and `e` with a combining accent are one file. */
   readonly foldsForm: boolean;
 }
 
-/** @throws EffectError `invalid_tool` where it is no folder that can be written to */
+/**
+ * The root of a folder.
+ * @throws EffectError `invalid_tool` if it is not a writable folder
+ */
 export function rootAt(given: string): Root {
   requireForm(form.text, given, 'root');
   if (!given.startsWith('/')) throw unusable(given, 'it has to be an absolute path, of a system that has /');
@@ -45,7 +48,10 @@ export function rootAt(given: string): Root {
   }
 }
 
-/** Not with those above it, which are there: Node’s own way to do that tries for ever where the system lets nobody make any, as in `/proc`. */
+/**
+ * Not recursive, since the parent folders exist: Node's recursive mkdir retries forever if the
+ * system permits no folder there, as in `/proc`.
+ */
 function makeOwn(own: string): void {
   try {
     mkdirSync(own);
@@ -54,12 +60,13 @@ function makeOwn(own: string): void {
   }
 }
 
-/** What was given, as a place in the root. */
+/** A given path as a path in the root. */
 export type Canonical = { readonly path: string } | { readonly problem: string };
 
 /**
- * The one path of what is named: absolute, without `.`, `..`, `//` and symbolic links, as far as it exists. What leads out of the
- * root has none. A link as the last name is followed, or refused where the name itself is what is meant.
+ * The canonical path of a file: absolute, without `.`, `..`, `//` and symbolic links, as far as it
+ * exists. A path that leads out of the root has none. A link as the last name is followed, or
+ * refused if the call is about the name itself.
  */
 export function canonical(root: Root, given: string, last: 'followed' | 'itself' = 'followed'): Canonical {
   if (given === '' || given.includes('\0')) return { problem: 'it is no path' };
@@ -73,34 +80,38 @@ export function canonical(root: Root, given: string, last: 'followed' | 'itself'
   return { path };
 }
 
-/** Whether a name is, or may be where names fold, one of this adapter's own. */
+/** Whether a name is this adapter's own name, or may be it on a file system that folds names. */
 export function isOwn(root: Root, name: string): boolean {
   if (!root.foldsCase && !root.foldsForm) return name.toLowerCase().startsWith(OWN);
-  // By more than any file system folds: at worst, a name is refused that could have been had.
+  // Folds more than any file system does. In the worst case, a usable name is refused.
   const seen = name.replace(IGNORED, '').normalize('NFKC');
   return seen.toUpperCase().toLowerCase().startsWith(OWN);
 }
 
-/** Whether a file system has such a path. It says so itself only of a folder that is there, and not of one that is still to be made. */
+/**
+ * Whether the file system permits such a path. The file system reports this only for existing
+ * folders.
+ */
 export function canBe(root: Root, path: string): boolean {
   return namesBelow(root, path)?.every((name) => Buffer.byteLength(name) <= NAME_BYTES_MAX) ?? true;
 }
 
-/** Names from the root down; undefined for what is not below. */
+/** Names from the root down. Undefined for a path that is not below the root. */
 export function namesBelow(root: Root, path: string): string[] | undefined {
   const base = root.path === '/' ? '/' : root.path + '/';
   return path.startsWith(base) ? path.slice(base.length).split('/') : undefined;
 }
 
-/** The same for all paths that are one file here. */
+/** An identity that is equal for all paths of one file here. */
 export function identity(root: Root, path: string): string {
   const below = path.slice(root.path.length);
   const formed = root.foldsForm ? below.normalize('NFC') : below;
-  // By way of upper case, which brings more together than lower case alone: at worst, two files are kept apart by waiting.
+  // Folding via upper case merges more names than lower case alone. In the worst case, calls on two
+  // files wait for each other.
   return root.path + (root.foldsCase ? formed.toUpperCase().toLowerCase().normalize('NFC') : formed);
 }
 
-/** A path as a scope. Unicode twins share one scope, also where they are two files. */
+/** A path as a scope. Unicode variants share one scope, even if they are two files. */
 export function scopeOf(root: Root, path: string): string {
   return (
     'fs:' +
@@ -111,13 +122,13 @@ export function scopeOf(root: Root, path: string): string {
   );
 }
 
-/** Characters that some file systems leave out where they compare names. */
+/** Characters that some file systems ignore when comparing names. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Of one name, on all file systems that are in use. */
+/** Maximum number of bytes of a name on all common file systems. */
 export const NAME_BYTES_MAX = 255;
 
-/** Links that are followed in one path, as Linux does. */
+/** Maximum number of followed links in one path, as on Linux. */
 const LINKS_MAX = 40;
 
 function walk(start: string, names: readonly string[], last: 'followed' | 'itself'): Canonical {
@@ -150,14 +161,17 @@ function linkAt(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    // It is not there, or can't be looked at, which whoever opens it is told.
+    // The path is missing or unreadable, and opening it reports the error.
     return undefined;
   }
 }
 
 type Folds = Pick<Root, 'foldsCase' | 'foldsForm'>;
 
-/** What was found out, by the folder that it was found out in: that does not change, and finding it out writes there. */
+/**
+ * The detected naming rules, by folder. They do not change, and their detection writes to the
+ * folder.
+ */
 const FOLDS = new Map<string, Folds>();
 
 function foldsAt(own: string): Folds {
@@ -171,7 +185,8 @@ function foldsAt(own: string): Folds {
 }
 
 function foldsForm(own: string): boolean {
-  // Nobody can have put a link or a pipe at a name that nobody knows, and no other process looks at the root with it.
+  // The random name is unpredictable, so no program can have placed a link or a pipe there, and no
+  // other process uses it.
   const name = randomUUID();
   const probe = join(own, `${name}-\u00e9`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
@@ -183,7 +198,7 @@ function foldsForm(own: string): boolean {
   }
 }
 
-/** Not by where a link leads: that is another name, which tells nothing of how names fold. */
+/** Does not follow links: a link target has another name, which does not show how names fold. */
 function isOne(left: string, right: string): boolean {
   const other = lstatSync(right, { throwIfNoEntry: false });
   if (other === undefined) return false;

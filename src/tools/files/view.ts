@@ -3,13 +3,16 @@ import type { Disk, Named, Seen } from './disk.ts';
 import { type Change, changesOf, type Operation, refused } from './operations.ts';
 import { identity, isOwn, namesBelow, type Root } from './root.ts';
 
-/** Files as they will be when what is planned was done: what stands on the disk, and the plans over it. */
+/** Files after all planned changes: the files on the disk, and the plans over them. */
 export class View {
   readonly #root: Root;
   readonly #disk: Disk;
   readonly #bytesMax: number;
   readonly #planned = new Map<string, { readonly path: string; readonly seen: Seen }>();
-  /** Files of the disk that will have gone: there may be a folder in their place, in which is nothing that the disk knows. */
+  /**
+   * Files of the disk that the plans remove. A planned folder may replace such a file, and the disk
+   * knows no content of it.
+   */
   readonly #gone = new Set<string>();
 
   constructor(root: Root, disk: Disk, bytesMax: number) {
@@ -18,7 +21,10 @@ export class View {
     this.#bytesMax = bytesMax;
   }
 
-  /** @throws DidNothing where what is on the way to it is no folder */
+  /**
+   * The planned item at a path.
+   * @throws DidNothing if a parent of the path is not a folder
+   */
   async look(path: string): Promise<Seen> {
     for (const above of foldersAbove(this.#root, path))
       if (this.#at(above)?.is === 'file') throw refused(`${above} is a file, so nothing can stand below it`);
@@ -29,19 +35,22 @@ export class View {
       : this.#disk.look(path);
   }
 
-  /** Plans an operation. @throws DidNothing where it can't be done */
+  /**
+   * Plans an operation.
+   * @throws DidNothing if the operation is impossible
+   */
   async plan(operation: Operation): Promise<readonly Change[]> {
     const changes = await changesOf(operation, (path) => this.look(path), this.#bytesMax);
     for (const { path, after } of changes) {
       this.#set(path, after === undefined ? { is: 'absent' } : { is: 'file', ...after, id: '', links: 1 });
       if (after === undefined) this.#gone.add(identity(this.#root, path));
-      // Folders that are made for a file stay when it goes.
+      // Folders that are created for a file stay after its removal.
       else for (const above of foldersAbove(this.#root, path)) this.#set(above, { is: 'folder' });
     }
     return changes;
   }
 
-  /** What is in a folder, by name; undefined where there is none. */
+  /** The items of a folder, by name. Undefined if the folder does not exist. */
   async names(folder: string): Promise<readonly Named[] | undefined> {
     const isNew = [folder, ...foldersAbove(this.#root, folder)].some((each) => this.#isGone(each));
     const onDisk = isNew ? undefined : await this.#disk.names(folder);
@@ -72,7 +81,7 @@ export class View {
   }
 }
 
-/** Paths of a root, and whether another one has to do with any of them: is the same, or above, or below. */
+/** A set of paths. Tests whether a path is equal to, above or below one of them. */
 export class Places {
   readonly #root: Root;
   readonly #all = new Set<string>();
@@ -92,12 +101,12 @@ export class Places {
   meets(path: string): boolean {
     const place = identity(this.#root, path);
     if (this.#all.has(place) || this.#above.has(place)) return true;
-    // The root itself is above all.
+    // The root itself is above all paths.
     return this.#all.has(this.#root.path) || foldersAbove(this.#root, place).some((above) => this.#all.has(above));
   }
 }
 
-/** Folders that a path is in, below the root, the innermost first. */
+/** The parent folders of a path below the root, the innermost first. */
 function foldersAbove(root: Root, path: string): string[] {
   const above: string[] = [];
   for (let folder = dirname(path); folder.length > root.path.length; folder = dirname(folder)) above.push(folder);

@@ -10,21 +10,24 @@ export interface HttpRequest {
   readonly body: string | undefined;
 }
 
-/** What a server answered. */
+/** The answer of a server. */
 export interface HttpAnswer {
   readonly status: number;
-  /** By their names in lower case. */
+  /** Headers, by lower-case name. */
   readonly headers: { readonly [name: string]: string };
-  /** Null unless the server said that it went well. */
+  /** The body. Null unless the server reported success. */
   readonly body: Json;
 }
 
-/** With what a server said besides, where it refused: for whoever has called, and for no log. */
+/**
+ * An answer with the text of the server's refusal, which goes to the caller only and not into a
+ * log.
+ */
 export interface Exchanged extends HttpAnswer {
   readonly said?: string;
 }
 
-/** How an answer is read. `none`: it is not looked at. */
+/** The format of an answer. `none`: the body is not read. */
 export type BodySort = 'json' | 'text' | 'none';
 
 export interface Reading {
@@ -36,9 +39,11 @@ export interface Reading {
 const REDIRECTS_MAX = 5;
 
 /**
- * Sends a request once, and reads what is answered. A redirection is followed where the method is GET, the origin the same, and no user named.
+ * Sends a request once, and reads the answer. Redirections are followed only for GET, within the
+ * same origin and without user info.
  *
- * @throws DidNothing where it is certain that nothing was sent; another error where the answer was lost, or can't be read
+ * @throws DidNothing if the request was certainly not sent; another error if the answer was lost or
+ * can't be read
  */
 export async function exchange(request: HttpRequest, reading: Reading): Promise<Exchanged> {
   let { url } = request;
@@ -69,14 +74,17 @@ async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSi
         cause: error,
         why: 'bad_port',
       });
-    // Why nobody waits any more may be another connection: that says nothing of this one.
+    // An abort reason may come from another connection, and then says nothing about this one.
     if (error === signal.reason || !isUnsent(error))
       throw new NoAnswer(`${url.host} has not answered`, { cause: error, why: 'connection_lost' });
     throw new DidNothing(`${url.host} could not be reached`, { cause: error, why: 'not_reached' });
   }
 }
 
-/** Errors of a connection that was never made. All others may have come after the request. */
+/**
+ * Error codes of a connection that was never made. All other errors may have occurred after the
+ * request.
+ */
 const UNCONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -93,7 +101,9 @@ function isUnsent(error: unknown): boolean {
   );
 }
 
-/** Ports of other protocols are refused before anything is connected (Fetch standard, 2.9: port blocking). */
+/**
+ * Ports of other protocols are refused before the connection (Fetch standard, 2.9: port blocking).
+ */
 function isBadPort(error: unknown): boolean {
   const cause = (error as { readonly cause?: unknown } | null)?.cause;
   return cause instanceof Error && cause.message === 'bad port';
@@ -103,7 +113,7 @@ function nextUrl(method: string, url: URL, { status, headers }: Response): URL |
   const location = headers.get('location');
   if (method !== 'GET' || status < 300 || status > 399 || location === null) return undefined;
   const next = URL.parse(location, url.href);
-  // What is sent has no user in its URL, and a password that a server names is none of ours.
+  // A sent URL has no user info, so the server added the user info to the redirection.
   const isPlain = next?.username === '' && next.password === '';
   return isPlain && next.origin === url.origin ? next : undefined;
 }
@@ -127,16 +137,19 @@ async function read(response: Response, { bytesMax, answer }: Reading): Promise<
 const SAID_MAX = 4_096;
 const SAID_MS = 1_000;
 
-/** The beginning of a refusal's text. The status alone decides, so nothing that goes wrong here is a fault, and nobody waits long for it. */
+/**
+ * The start of a refusal's text. The status alone decides, so errors here are ignored and the wait
+ * is short.
+ */
 async function saidBy(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return undefined;
   const cancel = () => reader.cancel().catch(() => undefined);
-  // Ends a read that is under way, too.
+  // Also ends a read in progress.
   const timer = setTimeout(cancel, SAID_MS);
   const chunks: Uint8Array[] = [];
   for (let size = 0; size < SAID_MAX; ) {
-    // Where it breaks off, what has come until then is said.
+    // If the body breaks off, the text so far is returned.
     const next = await reader.read().catch(() => undefined);
     if (next === undefined || next.done) break;
     chunks.push(next.value);
@@ -144,7 +157,7 @@ async function saidBy(response: Response): Promise<string | undefined> {
   }
   clearTimeout(timer);
   await cancel();
-  // Of a character that is cut there, nothing.
+  // Drops a character that is cut at the end.
   const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, SAID_MAX), { stream: true }).trim();
   return text === '' ? undefined : text;
 }
@@ -171,7 +184,10 @@ function jsonIn(bytes: Uint8Array, bytesMax: number): Json {
 
 const TEXT = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws NoAnswer also where it ends before its end, or is packed as nobody can unpack it */
+/**
+ * The complete body.
+ * @throws NoAnswer also for a truncated body, or an unsupported content encoding
+ */
 async function whole(response: Response, bytesMax: number): Promise<Uint8Array> {
   try {
     return await bounded(response, bytesMax);
@@ -196,14 +212,15 @@ async function bounded(response: Response, bytesMax: number): Promise<Uint8Array
   return Buffer.concat(chunks);
 }
 
-/** Of refusals, those that another time may be none (RFC 9110 section 15.5; RFC 6585; RFC 8470). */
+/** Refusals that may succeed on a retry (RFC 9110 section 15.5; RFC 6585; RFC 8470). */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
 
 /**
- * Nothing where a server says that it was done.
+ * Returns if the server reported success.
  *
- * @throws DidNothing where it says that it was not, another error where that is not certain. `isConflictOpen`: a 409 may mean
- * that a request of the same key is still at work. What the server said is the `cause`, and in no message: it may be a secret.
+ * @throws DidNothing if the server reported a refusal, another error if the outcome is unknown.
+ * `isConflictOpen`: a 409 may mean that a request of the same key is still in progress. The
+ * server's text is the `cause` and in no message, because it may contain a secret.
  */
 export function requireDone(
   { method, url }: HttpRequest,
@@ -211,21 +228,22 @@ export function requireDone(
   { isConflictOpen }: { readonly isConflictOpen: boolean },
 ): void {
   if (status >= 200 && status < 300) return;
-  // Without the query, in which there may be secrets.
+  // Without the query, which may contain secrets.
   const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
   const why = `http_${status}`;
   const cause = said === undefined ? undefined : new Error(said);
   if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why, cause, afterMs: retryAfterMs(headers) });
   if (PASSING.has(status)) throw new DidNothing(what, { afterMs: retryAfterMs(headers), why, cause });
   if (status >= 400 && status < 500) throw new DidNothing(what, { final: true, why, cause });
-  // These alone tell a client to make the very same request elsewhere; others may come after the deed.
+  // Only these statuses tell a client to repeat the same request at another URL. Other redirections
+  // may follow the effect.
   if (status === 307 || status === 308)
     throw new DidNothing(`${what}, which is not followed`, { final: true, why, cause });
   const unsure = status >= 300 && status < 400 ? `${what}, which is not followed` : what;
   throw new NoAnswer(unsure, { why, cause, afterMs: retryAfterMs(headers) });
 }
 
-/** By the server's own clock, where it names a date (RFC 9110 section 10.2.3). */
+/** Uses the server's own clock, if the answer has a date (RFC 9110 section 10.2.3). */
 function retryAfterMs({ 'retry-after': after, date }: HttpAnswer['headers']): number | undefined {
   if (after === undefined) return undefined;
   const ms = /^\d+$/.test(after) ? 1_000 * Number(after) : Date.parse(after) - Date.parse(date ?? '');

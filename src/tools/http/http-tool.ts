@@ -32,7 +32,7 @@ import {
 } from './exchange.ts';
 import { apiScope, membersOf, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
 
-/** Headers by name. A function is asked at each call, so that what is secret stands in no log. */
+/** Headers by name. A function runs at each call, so secrets are not stored in a log. */
 export interface HttpHeaders {
   readonly [name: string]: string | (() => string | Promise<string>);
 }
@@ -41,60 +41,81 @@ export interface HttpHeaders {
 export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   extends SaidOfActs<Schema>,
     Pick<ToolSpec<Schema>, 'input' | 'class'> {
-  /** By default GET for what only reads, and POST for what does not. */
+  /** Default: GET for a read, and POST otherwise. */
   readonly method?: string;
-  /** With `{member}` for a part of the input, which is escaped; or a function of the input, which needs `allow`. */
+  /**
+   * A template with `{member}` for an escaped part of the input, or a function of the input, which
+   * requires `allow`.
+   */
   readonly url: UrlOf<[input: z.infer<Schema>]>;
-  /** The hosts, with their port where it is not the scheme's, that it may go to. By default that of the template. */
+  /**
+   * Allowed hosts, with the port if it is not the scheme's default. Default: the template's host.
+   */
   readonly allow?: readonly string[];
   readonly headers?: HttpHeaders;
   /**
-   * Headers of the deed alone, by its input: `If-Match` with what was read before, so that a server that knows it answers with 412 where
-   * somebody who does not use Assize has written there since, and nothing is done (decisions §5.14). A plain object of texts, at once, or
-   * nothing; of anything else a condition could get lost, so nothing is sent then.
+   * Headers of the effect's request only, from its input. Example: `If-Match` with the version that
+   * was read before. If another program has changed the resource, the server then answers 412 and
+   * does nothing (docs/decisions/016-effect-outcomes.md). Returns synchronously a plain object of
+   * strings, or undefined. Any other value could lose a condition, so the request is not sent.
    */
   readonly conditions?: (input: z.infer<Schema>) => { readonly [name: string]: string };
   /**
-   * What is sent as JSON; undefined for nothing. By default the input, but for GET, HEAD and DELETE. The same for the same input. A text
-   * is sent as a text of JSON too, and as it stands only under a `content-type` in `headers` that is another than JSON.
+   * The JSON body, or undefined for no body. Default: the input, except for GET, HEAD and DELETE.
+   * The function must return the same body for the same input. A string is sent as a JSON string.
+   * It is sent raw only if `headers` sets a `content-type` that is not JSON.
    */
   readonly body?: (input: z.infer<Schema>) => unknown;
-  /** The header that takes the key. Default `Idempotency-Key`; null for a server that knows none. */
+  /** The header for the key. Default `Idempotency-Key`; null for a server without one. */
   readonly idempotencyHeader?: string | null;
   /**
-   * What a 409 means. `open`: a request of the same key may still be at work, so nobody can tell yet; `refused`: nothing was done.
-   * By default `open` where a key is sent.
+   * Meaning of a 409. `open`: a request of the same key may still be in progress, so the outcome is
+   * unknown. `refused`: the server did nothing. Default: `open` if a key is sent.
    */
   readonly conflict?: 'open' | 'refused';
-  /** How the answer is read. Default `json`, strictly: what two readers could read differently is refused. */
+  /** The format of the answer. Default `json`, in strict form: ambiguous JSON is refused. */
   readonly answer?: BodySort;
-  /** Default 1 MiB. */
+  /** Maximum number of bytes of an answer. Default 1 MiB. */
   readonly bytesMax?: number;
-  /** What of the answer is the result. By default its body. */
+  /** Derives the result from the answer. Default: its body. */
   readonly result?: (answer: HttpAnswer) => unknown;
   /**
-   * Asks with a GET whether it has happened. Needed for a queryable sink, and for no other. A server that may still be at work on a
-   * request whose connection has ended says no too early: it has to answer with an error until it knows.
+   * Queries with a GET whether the effect happened. Required for a queryable sink, and refused for
+   * other sinks. A server may still process a request whose connection has ended. It must answer
+   * with an error until the outcome is certain.
    */
   readonly reconcile?: {
-    /** With `{key}` for the key of the effect, or a function of input and key. 404 and 410 say that it has not happened. */
+    /**
+     * A template with `{key}` for the key of the effect, or a function of input and key. 404 and
+     * 410 mean that the effect has not happened.
+     */
     readonly url: UrlOf<[input: z.infer<Schema>, key: string]>;
-    /** What the effect's result was; undefined where the answer says that it has not happened, or does no longer stand. */
+    /**
+     * The effect's result. Undefined if the answer shows that the effect has not happened, or no
+     * longer exists.
+     */
     readonly result?: (answer: HttpAnswer, input: z.infer<Schema>, key: string) => unknown;
   };
-  /** Undoes it, under a key of its own. 404 and 410 say to a DELETE that there is nothing to undo any more. */
+  /**
+   * Compensates the effect, under a separate key. To a DELETE, 404 and 410 mean that nothing is
+   * left to compensate.
+   */
   readonly compensate?: {
     /** Default DELETE. */
     readonly method?: string;
     /**
-     * With `{member}` for a part of the result; where that has none of the name, of the input, if the URL of the deed is made of it: any
-     * other is not what the deed was done to, and is named `{input.member}` where it is meant. Or a function of both.
+     * A template with `{member}` for a part of the result, or a function of input and result. If
+     * the result lacks the field, the input's field is used if the URL of the effect contains it.
+     * Any other input field did not name the resource, and must be written as `{input.member}`.
      */
     readonly url: UrlOf<[input: z.infer<Schema>, result: any]>;
-    /** Such as `If-Match` with what the deed has left, so that nothing is undone that is not as it was left. Given as `conditions`. */
+    /**
+     * Headers such as `If-Match` with the version that the effect left, so that only an unchanged
+     * resource is compensated. Same form as `conditions`.
+     */
     readonly headers?: (input: z.infer<Schema>, result: any) => { readonly [name: string]: string };
     readonly body?: (input: z.infer<Schema>, result: any) => unknown;
-    /** What of it could not be undone, by the answer; undefined for all of it. */
+    /** The residue, derived from the answer. Undefined if the compensation reverted everything. */
     readonly residue?: (answer: HttpAnswer) => unknown;
   };
 }
@@ -102,7 +123,10 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
 const BYTES_MAX = 2 ** 20;
 const METHOD = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const URL_OF = z.union([z.string(), callback]);
-/** Of the message as it is sent, and none of a tool's own: whoever sends it refuses each, when it would be sent. */
+/**
+ * Headers of message framing, which a tool can't set: `fetch` refuses each of them when the request
+ * is sent.
+ */
 const FRAMING: ReadonlySet<string> = new Set([
   'content-length',
   'expect',
@@ -145,11 +169,11 @@ const OPTIONS = z.strictObject({
 });
 
 /**
- * A tool that calls an HTTP API. Its scope, unless said otherwise, is its URL (`apiScope`).
- *
- * A 2xx is a deed done. A 4xx is one that was not, and a connection that was never made another; all else may have come after
- * the deed (5xx, redirections, ends of connections, answers that can't be read), and what happens then follows from the class. What a
- * server says with a refusal is the `cause` of what is thrown: up to 4 KiB, as far as they come within a second; with `answer: 'none'` nothing.
+ * A tool that calls an HTTP API. Its default scope is its URL (`apiScope`).
+ * A 2xx means that the effect is done. A 4xx, or a connection that was never made, means that it is
+ * not done. All other outcomes may follow the effect: 5xx, redirections, ended connections,
+ * unreadable answers. Then the tool's class decides. The server's text with a refusal is the
+ * `cause` of the error: up to 4 KiB, received within a second; with `answer: 'none'` no text.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -179,12 +203,14 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
 
 const OF_INPUT = 'input.';
 
-/** The members of the input that a template names as such. */
+/** The fields that a template marks as fields of the input. */
 function inputsIn(url: UrlOf<any>): string[] {
   return membersOf(url).flatMap((member) => (member.startsWith(OF_INPUT) ? [member.slice(OF_INPUT.length)] : []));
 }
 
-/** @throws EffectError `bad_input` where a template names what is of the input, and does not say so */
+/**
+ * @throws EffectError `bad_input` if a template names an input field without the prefix `input.`
+ */
 function requireOwn(named: readonly string[], members: object, input: object): void {
   const other = named.find((member) => !Object.hasOwn(members, member) && Object.hasOwn(input, member));
   if (other === undefined) return;
@@ -194,7 +220,7 @@ function requireOwn(named: readonly string[], members: object, input: object): v
   );
 }
 
-/** @throws EffectError `invalid_tool` for what could never be sent */
+/** @throws EffectError `invalid_tool` for a request that could never be sent */
 function requireNoBody(tool: string, part: string, method: string, body: unknown): void {
   if (body !== undefined && isBodiless(method))
     throw invalidTool(tool, `its ${part} can't be sent, as ${method} has none; leave it out, or say another method`);
@@ -207,7 +233,7 @@ function isBodiless(method: string): boolean {
 class HttpApi {
   readonly #options: HttpToolOptions;
   readonly #isReading: boolean;
-  /** Null where none is sent. */
+  /** Null if no key is sent. */
   readonly #keyHeader: string | null;
   readonly url: UrlMaker<[input: any]>;
 
@@ -221,7 +247,10 @@ class HttpApi {
       throw invalidTool(name, 'a keyed sink has to be sent the key; name the header that takes it');
   }
 
-  /** @throws EffectError `tool_failed`: what only reads has done nothing, whatever went wrong */
+  /**
+   * @throws EffectError `tool_failed`: a read has no effect, so every error means that nothing was
+   * done
+   */
   async read(input: unknown, call: Call): Promise<Json> {
     try {
       return await this.execute(input, call);
@@ -276,7 +305,7 @@ class HttpApi {
         ...(result as object),
         ...Object.fromEntries(inputs.map((member) => [OF_INPUT + member, given[member]])),
       };
-      // A server must not answer it with what it answered to the deed itself.
+      // The server must not repeat the answer to the effect itself.
       const request = await this.#prepared(`undo-${call.key}`, {
         method,
         url: () => {
@@ -294,7 +323,7 @@ class HttpApi {
     };
   }
 
-  /** @throws DidNothing: whatever goes wrong here, nothing was sent */
+  /** @throws DidNothing, because every error here occurs before the request is sent */
   async #prepared(
     key: string | undefined,
     parts: {
@@ -322,14 +351,17 @@ class HttpApi {
   async #headers(): Promise<Headers> {
     const { headers = {}, class: sort } = this.#options;
     const made = new Headers({ accept: 'application/json' });
-    // A connection that was kept may have ended already, which here could not be told from a lost answer.
+    // A reused connection may have ended already, and the error would look like a lost answer.
     if (sort !== 'read' && sort.sink === 'blind') made.set('connection', 'close');
     for (const [name, value] of Object.entries(headers))
       this.#set(made, name, typeof value === 'function' ? await value() : value);
     return made;
   }
 
-  /** Without the value in what is said of it, and so without the cause, which has it: it may be a secret. */
+  /**
+   * The error has neither the value nor the cause, which contains the value, because the value may
+   * be a secret.
+   */
   #set(headers: Headers, header: string, value: unknown): void {
     const { name } = this.#options;
     if (typeof value !== 'string') throw invalidTool(name, `its header ${header} has to be a text`);
@@ -352,26 +384,29 @@ class HttpApi {
   }
 }
 
-/** What a function says of headers. A promise, a Map or Headers have no members of their own: what they say would not be sent. */
+/**
+ * The headers that a function returns. A promise, a Map or Headers has no own fields, so its
+ * headers would not be sent.
+ */
 function headersOf(tool: string, part: string, given: unknown): object {
   if (given === undefined || given === null) return {};
   const proto: unknown = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined;
   if (proto === Object.prototype || proto === null) return given;
-  // Refused however it ends, which must not be the end of the process.
+  // The promise is refused, and its rejection must not end the process.
   if (given instanceof Promise) given.catch(() => undefined);
   throw invalidTool(tool, `its ${part} has to give a plain object of texts by the names of headers, at once`);
 }
 
 /**
- * The same bytes for the same value: servers hold the same key with another body for misuse. A text is a text of JSON: what a model has
- * written must not arrive as an object.
+ * The same bytes for the same value: servers treat the same key with another body as misuse. A
+ * string becomes a JSON string, so text from a model never arrives as an object.
  */
 function textOf(body: unknown, headers: Headers): string {
   const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
   return typeof body === 'string' && !isJson ? body : canonicalize(body as Json);
 }
 
-/** `application/json`, or of another type that is built on it (RFC 6839 section 3.1). */
+/** `application/json`, or a type that is based on it (RFC 6839 section 3.1). */
 const JSON_TYPE = /^[^;]*[/+]json\s*(;|$)/i;
 
 function isGone({ status }: HttpAnswer): boolean {

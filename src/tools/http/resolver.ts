@@ -3,15 +3,19 @@ import { invalidTool } from '../options.ts';
 import { unsegment } from '../segment.ts';
 import { unescaped } from './url.ts';
 
-/** Hosts that are one, by the names that they have beside the one they are known by: `{ 'www.shop.example': 'shop.example' }`. */
+/**
+ * Host aliases: each alternative name, with the canonical name of the host:
+ * `{ 'www.shop.example': 'shop.example' }`.
+ */
 export type HostAliases = Readonly<Record<string, string>>;
 
 /**
- * Resolves scopes of HTTP APIs (`api:host:/path`) as `apiScope` names them: the host in lower case, as ASCII, without a trailing dot
- * and without the ports of `http` and `https`; one of the names of a host, where it has several. What is said after the host
- * stays, but for needless escapes in a path. A name that is no host (`api:stripe:…`) is put in lower case.
+ * Resolves scopes of HTTP APIs (`api:host:/path`) to the names of `apiScope`. The host is in lower
+ * case and ASCII, without a trailing dot and without the ports of `http` and `https`. Aliases of a
+ * host become its canonical name. The rest of the scope is unchanged, except that needless escapes
+ * in a path are decoded. A name that is not a host (`api:stripe:…`) is put in lower case.
  *
- * @throws EffectError `invalid_tool` for what is no host, or one that is known by a name that is known by another
+ * @throws EffectError `invalid_tool` for an invalid host, or for an alias of an alias
  */
 export function apiResolver(aliases: HostAliases = {}): Resolver {
   if (typeof aliases !== 'object' || aliases === null || Array.isArray(aliases))
@@ -37,12 +41,12 @@ function hostName(given: unknown): string {
   throw invalidTool('apiResolver', `${shown} is no host; write shop.example, without a port`);
 }
 
-/** As a URL has it: in lower case, as ASCII, numbers of addresses in their usual form. */
+/** The host as a URL has it: lower case, ASCII, and numeric addresses in their usual form. */
 function canonicalHost(host: string): string {
   return (URL.parse(`http://${host}/`)?.hostname ?? host.toLowerCase()).replace(/\.$/, '');
 }
 
-/** Escapes of what needs none are taken away, as `apiScope` does. */
+/** Decodes needless escapes, as `apiScope` does. */
 function pathOf(part: string): string {
   if (!part.startsWith('/')) return part;
   const names = part.slice(1).split('/');

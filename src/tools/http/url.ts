@@ -1,24 +1,25 @@
 import { EffectError, segment } from '#effects';
 import { invalidTool } from '../options.ts';
 
-/** A URL with `{member}` for a part of the input, or a function that makes it. */
+/** A URL template with `{member}` for a part of the input, or a function that returns the URL. */
 export type UrlOf<Args extends readonly unknown[]> = string | ((...args: Args) => string);
 
-/** Makes the URL of a call: `members` fill a template, `args` are what a function is given. */
+/** Makes the URL of a call: `members` fill a template, `args` are the arguments of a function. */
 export type UrlMaker<Args extends readonly unknown[]> = (members: unknown, ...args: Args) => URL;
 
-/** `{input.member}` is of the input where there is a result as well. */
+/** If there is also a result, `{input.member}` names an input field. */
 const MEMBER = /\{((?:input\.)?[A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** What a template is filled with; nothing for a function. */
+/** The fields of a template. Empty for a function. */
 export function membersOf(url: UrlOf<any>): string[] {
   return typeof url === 'string' ? [...url.matchAll(MEMBER)].map(([, member]) => member!) : [];
 }
 
 /**
- * The resource that a URL names, as a scope: `api:host:/path`, or `api:host:port:/path` where the port is not that of the
- * scheme. One resource has one name, however its URL is written: case of scheme and host, default ports, dot segments, needless
- * escapes. Query and fragment are no part of it. Two names of one host stay two.
+ * The resource that a URL names, as a scope: `api:host:/path`, or `api:host:port:/path` if the port
+ * is not the scheme's default. One resource has one name for every spelling of its URL: case of
+ * scheme and host, default ports, dot segments, needless escapes. Query and fragment are not part
+ * of the name. Two names of one host stay distinct.
  *
  * @throws EffectError `bad_input`
  */
@@ -33,9 +34,9 @@ export function apiScope(url: string | URL): string {
 }
 
 /**
- * A maker of URLs that go nowhere but to the hosts that are allowed. A template says itself where it goes.
+ * Makes URLs that lead only to allowed hosts. A template names its own host.
  *
- * @throws EffectError `invalid_tool` now; its maker throws `bad_input`
+ * @throws EffectError `invalid_tool` immediately; the returned maker throws `bad_input`
  */
 export function urlMaker<Args extends readonly unknown[]>(
   tool: string,
@@ -54,11 +55,11 @@ export function urlMaker<Args extends readonly unknown[]>(
   return (members, ..._args) => allowed(parsed(filled(url, members)), [own]);
 }
 
-/** Where a template goes, whatever it is filled with. */
+/** The host of a template, for every input. */
 function ownHost(tool: string, template: string): string {
   const [one, other] = ['x', 'y'].map((filler) => {
     const read = readUrl(template.replaceAll(MEMBER, filler));
-    // Without what it is: it may have a password, or a key in its query.
+    // The message omits the URL, which may contain a password, or a key in its query.
     if (typeof read === 'string') throw invalidTool(tool, `its URL can't be used: ${read}`);
     return read;
   }) as [URL, URL];
@@ -70,7 +71,7 @@ function hostOf(tool: string, host: string): string {
   const url = URL.parse(`http://${host}`);
   if (url !== null && url.pathname === '/' && url.search === '' && !host.endsWith('/') && url.username === '')
     return url.host;
-  // As above.
+  // The message omits a host with user info, for the same reason.
   const what = host.includes('@') ? 'a text with a user' : JSON.stringify(host);
   throw invalidTool(tool, `allow has ${what}, which is no host; write api.example.com, or api.example.com:8443`);
 }
@@ -79,7 +80,7 @@ function filled(template: string, members: unknown): string {
   return template.replaceAll(MEMBER, (_, member: string) => {
     const value = (members as Record<string, unknown> | null)?.[member];
     const text = typeof value === 'number' ? String(value) : value;
-    // What is empty or a dot would name another resource than the one that is meant.
+    // An empty or dot segment would name another resource than intended.
     if (typeof text === 'string' && text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
     throw badInput(`the URL needs ${member}, a number or a text that is not empty and no dot`);
   });
@@ -91,7 +92,7 @@ function parsed(url: string | URL): URL {
   return read;
 }
 
-/** The URL, or what is wrong with it. */
+/** The URL, or the reason why it is invalid. */
 function readUrl(url: string | URL): URL | string {
   const read = url instanceof URL ? url : typeof url === 'string' ? URL.parse(url) : null;
   if (read === null) return 'it has to begin with http:// or https:// and a host';
@@ -105,7 +106,7 @@ function allowed(url: URL, hosts: readonly string[]): URL {
   throw badInput(`${url.host} is none of the hosts that are allowed`);
 }
 
-/** Without the escapes that stand for a letter as well; bytes that are no text keep theirs. */
+/** Decodes escapes of characters that need none. Bytes that are not UTF-8 keep their escapes. */
 export function unescaped(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,11 +1,11 @@
 /**
- * An outbox over SMTP as a tool, by the optional peer `nodemailer`.
- *
- * Guarantees: no message leaves before its transaction has committed; none is sent twice unless `sent` says that it was not sent; one that
- * the server was not given, or has refused when it had all of it, counts as not sent; a message has the headers of its own fields and no others.
- *
- * Never: reads a file or a URL for a message; sends a password over a connection that is not encrypted, unless told to; keeps a
- * connection.
+ * An SMTP outbox as a tool, by the optional peer `nodemailer`.
+ * Guarantees: a message is sent only after its transaction has committed. No message is sent twice,
+ * unless `sent` reports that it was not sent. A message counts as not sent if the server did not
+ * receive all of it, or refused it after receiving it. A message has the headers of its own fields
+ * and no others.
+ * Never: reads a file or a URL for a message; sends a password over an unencrypted connection,
+ * unless the options permit it; keeps a connection open.
  */
 export { type MailToolOptions, mailTool } from './mail-tool.ts';
 export type { MailMessage } from './message.ts';

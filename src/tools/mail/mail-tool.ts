@@ -5,15 +5,18 @@ import { callback, invalidTool, readOptions, SAID, type Said, said } from '../op
 import { address, line, type MailMessage, mailScopes, message, recipientsOf } from './message.ts';
 import { handOver, readSmtp, type SmtpOptions, type Taken } from './smtp.ts';
 
-/** An outbox as a tool. */
+/** The options of an outbox tool. */
 export interface MailToolOptions extends Said<typeof message> {
-  /** Who writes: one address, or with a name. */
+  /** The sender: one address, or an address with a name. */
   readonly from: string | { readonly name: string; readonly address: string };
-  /** `smtp://user:password@host:port`, `smtps://…`, options, or a function that is asked for them at each sending. */
+  /**
+   * `smtp://user:password@host:port`, `smtps://…`, options, or a function that returns one of these
+   * for each message.
+   */
   readonly transport: string | SmtpOptions | (() => string | SmtpOptions | Promise<string | SmtpOptions>);
   /**
-   * Whether a message of that Message-ID was sent, for who can ask: the sink is then queryable, and else blind. Throws where that
-   * is not known yet.
+   * Whether the message with that Message-ID was sent. With this option the sink is queryable, and
+   * otherwise blind. Throws if the answer is not known yet.
    */
   readonly sent?: (messageId: string) => boolean | Promise<boolean>;
 }
@@ -26,11 +29,10 @@ const OPTIONS = z.strictObject({
 });
 
 /**
- * A tool that sends mail, when its transaction has committed and not before. What it sends is identified by the key of the effect:
- * Message-ID `<KEY@DOMAIN>`, by which a receiver may tell that it has it.
- *
- * SMTP has no word for "again": when the answer to a message is lost, nobody can tell whether it was taken. Without `sent` it is
- * then left to a person, and never sent twice.
+ * A tool that sends mail after its transaction has committed. The key of the effect identifies the
+ * message: Message-ID `<KEY@DOMAIN>`, by which a receiver can detect a duplicate.
+ * SMTP has no idempotent retry. If the answer to a message is lost, its outcome is unknown. Without
+ * `sent`, the effect then needs a human decision and is never repeated.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -104,7 +106,7 @@ async function loadPeer() {
   }
 }
 
-/** Whatever goes wrong before there is a connection, nothing was sent. */
+/** Converts every error before the connection into an error that reports no effect. */
 async function untouched<T>(make: () => Promise<T>): Promise<T> {
   try {
     return await make();
@@ -113,7 +115,7 @@ async function untouched<T>(make: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What does not fit is said by its place, and never with its value: that may be a password. */
+/** Names an invalid option by its path and never with its value, which may be a password. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof z.ZodError) return issueText(cause, ['transport']);
   return cause instanceof Error ? cause.message : 'no error';

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { segment } from '#effects';
 
-/** One line of a header: whoever could add a line could add a recipient. */
+/** One line of a header. An added line could add a recipient. */
 export const line = z
   .string()
   .max(900)
   .regex(/^\P{Cc}*$/u, 'one line, without control characters');
 
-/** An address, with its domain in lower case. What stands before the `@` is the receiver's, and stays. */
+/**
+ * An address, with its domain in lower case. The receiver defines the part before the `@`, so that
+ * part is unchanged.
+ */
 export const address = z
   .email()
   .max(254)
@@ -18,19 +21,19 @@ const recipients = z
   .union([address, z.array(address).min(1).max(RECIPIENTS_MAX)])
   .transform((one) => (typeof one === 'string' ? [one] : one));
 
-/** What is inside of it is given, never named: no path and no URL is read. */
+/** The content is given inline. No path and no URL is read. */
 const attachment = z.strictObject({
   filename: line.min(1).regex(/^[^/\\]*$/, 'a name without folders'),
   content: z.base64(),
   contentType: z
     .string()
     .regex(/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+$/, 'a media type')
-    // Whoever reads a message takes what is said to have parts for them, and finds none.
+    // A mail reader would search a multipart type for parts, and find none.
     .regex(/^(?!multipart\/)/i, 'a media type of what is one part')
     .optional(),
 });
 
-/** A message as a tool is given it. */
+/** The message that a tool receives. */
 export const message = z
   .strictObject({
     to: recipients,
@@ -46,17 +49,17 @@ export const message = z
 
 export type MailMessage = z.infer<typeof message>;
 
-/** Whoever gets it. */
+/** All recipients of a message. */
 export function recipientsOf({ to, cc = [], bcc = [] }: MailMessage): string[] {
   return [...new Set([...to, ...cc, ...bcc])];
 }
 
-/** Where it goes, as scopes. */
+/** The recipients as scopes. */
 export function mailScopes(given: MailMessage): string[] {
   return [...new Set(recipientsOf(given).map((to) => `email:outbox:${segment(mailboxOf(to))}`))];
 }
 
-/** One mailbox has one name, since hardly any server tells its cases apart. */
+/** The canonical mailbox in lower case, because almost no server distinguishes case. */
 export function mailboxOf(address: string): string {
   return address.toLowerCase().normalize('NFC').replace(/\.$/, '');
 }

@@ -4,8 +4,9 @@ import { unsegment } from '../segment.ts';
 import { mailboxOf } from './message.ts';
 
 /**
- * Resolves scopes of mail (`email:outbox:ada@example.com`) as the outbox of this adapter claims them: one mailbox has one name,
- * whatever its cases, and its domain has no trailing dot. Segments that are no addresses stay.
+ * Resolves scopes of mail (`email:outbox:ada@example.com`) as the outbox of this adapter claims
+ * them. One mailbox has one name in any case, and its domain has no trailing dot. Segments that are
+ * not addresses are unchanged.
  */
 export const mailResolver: Resolver = (scope) =>
   scope

@@ -6,19 +6,19 @@ import { z } from 'zod';
 import { issueWords } from '#canon';
 import { DidNothing, NoAnswer } from '#effects';
 
-/** Where mail is handed over. */
+/** The SMTP server and its login. */
 export interface SmtpOptions {
   readonly host: string;
-  /** Default 465 where it is secure, else 587. */
+  /** Default 465 if `secure` is set, else 587. */
   readonly port?: number;
   /** TLS from the first byte. */
   readonly secure?: boolean;
-  /** Refuses to go on without STARTTLS. By default where there is a password to be sent. */
+  /** Requires STARTTLS. Default: true if a password is to be sent. */
   readonly requireTLS?: boolean;
-  /** What it calls itself. */
+  /** The client's name in its greeting. */
   readonly name?: string;
   readonly auth?: { readonly user: string; readonly pass: string };
-  /** Of `node:tls`: certificates and the like. */
+  /** Options of `node:tls`: certificates and similar. */
   readonly tls?: object;
 }
 
@@ -50,7 +50,7 @@ export function readSmtp(given: unknown): SmtpOptions {
   };
 }
 
-/** Without what it was in what is said of it: it is a secret. */
+/** The error omits the text, because it is a secret. */
 function unescaped(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -68,24 +68,25 @@ export interface Envelope {
   readonly to: string[];
 }
 
-/** What a server says of a message that it took. */
+/** The server's report on an accepted message. */
 export interface Taken {
   readonly accepted: string[];
-  /** Recipients that it refused while it took the message for the others. */
+  /** Recipients that the server refused while it accepted the message for the others. */
   readonly rejected: string[];
 }
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 60_000;
-/** For its answer when it is taken leave of, which only a refusal needs. */
+/** Time limit for the server's answer to QUIT, which is needed only after a refusal. */
 const LEAVE_MS = 2_000;
-/** Of the event loop, which a stream may take to say that it has ended. */
+/** Event loop turns that a stream may need to report its end. */
 const TURNS = 5;
 
 /**
- * Hands one message over, on a connection of its own, which ends with the signal.
+ * Sends one message on its own connection, which ends with the signal.
  *
- * @throws DidNothing where the server was not given all of it, or has refused it; NoAnswer where nobody can tell what became of it
+ * @throws DidNothing if the server did not receive all of the message, or refused it; NoAnswer if
+ * the outcome is unknown
  */
 export async function handOver(
   Connection: typeof SMTPConnection,
@@ -104,11 +105,11 @@ export async function handOver(
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // What is ended is ended now, and goes on nowhere.
+    // A closed socket is destroyed immediately.
     socketCloseTimeout: 0,
   });
   const ended = once(connection, 'end');
-  // What ends with an error is told of by that.
+  // An error that ends the connection is reported by the other promise.
   ended.catch(() => undefined);
   try {
     const taken = await untilEnded(connection, signal, async () => {
@@ -127,12 +128,12 @@ export async function handOver(
   }
 }
 
-/** The text of a message, which knows how much of it the server was given. */
+/** The text of a message. It records how much of it the server received. */
 class Letter extends Readable {
   readonly #text: Buffer;
-  /** It was read. */
+  /** Whether the text was read. */
   isGiven = false;
-  /** All of it was sent, and its end. */
+  /** Whether all of the text was sent, with its end. */
   isSent = false;
 
   constructor(text: Buffer) {
@@ -140,21 +141,24 @@ class Letter extends Readable {
     this.#text = text;
   }
 
-  /** Called when the server waits for it, and not before. */
+  /** Called when the server is ready for the text, and not before. */
   override _read(): void {
     this.isGiven = true;
     this.push(this.#text);
     this.push(null);
   }
 
-  /** Whether it was sent, once a reply to it is there: of what has just gone the stream may say so some turns of the loop later. */
+  /**
+   * Whether the text was sent, at the time of a reply. The stream may report recently sent data
+   * some event loop turns later.
+   */
   async hasGone(): Promise<boolean> {
     for (let turns = 0; turns < TURNS && !this.isSent; turns++) await turn();
     return this.isSent;
   }
 
   override pipe<T extends NodeJS.WritableStream>(to: T, options?: { end?: boolean }): T {
-    // What it is written to adds the end of a message, and ends when that was written on.
+    // The destination stream adds the end of a message, and ends after that is written.
     (to as unknown as Writable).once('end', () => {
       this.isSent = true;
     });
@@ -162,20 +166,26 @@ class Letter extends Readable {
   }
 }
 
-/** A server that says nothing to that would keep the process for as long as it may be silent. */
+/** A server that does not answer would keep the process alive for its full timeout. */
 function takeLeave(connection: SMTPConnection): void {
   const timer = setTimeout(() => connection.close(), LEAVE_MS);
   connection.once('end', () => clearTimeout(timer));
   connection.quit();
 }
 
-/** What was read, and not taken (RFC 5321 section 4.2.5). Any other reply, or one before the end of it was sent, is none to that. */
+/**
+ * Whether the server read the message and refused it (RFC 5321 section 4.2.5). Any other reply, or
+ * an earlier one, does not refuse the message.
+ */
 function isRefusal(error: unknown, { isSent }: Letter): boolean {
   const { code, responseCode } = error as SmtpError;
   return isSent && code === 'EMESSAGE' && responseCode !== undefined && responseCode >= 400 && responseCode <= 599;
 }
 
-/** Nobody takes what they have not read: such a reply was to something else, or of who stands between. */
+/**
+ * A server accepts only a message that it has read. An earlier reply answers another command, or
+ * comes from a proxy.
+ */
 function tooEarly({ lastServerResponse }: SMTPConnection): Error {
   const said = String(lastServerResponse);
   const responseCode = Number.parseInt(said, 10);
@@ -183,8 +193,8 @@ function tooEarly({ lastServerResponse }: SMTPConnection): Error {
 }
 
 /**
- * Whether a refusal is the last that the server says before it takes leave. One that it gave before it had read the end of the message
- * is followed by what became of that.
+ * Whether a refusal is the server's last reply before QUIT. If the refusal came before the server
+ * read the end of the message, the message's own reply follows.
  */
 async function isLast(connection: SMTPConnection, ended: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   const refusal = connection.lastServerResponse;
@@ -207,7 +217,7 @@ interface SmtpError {
 
 function didNothing(error: unknown): DidNothing {
   const { code, responseCode = 0, message } = error as SmtpError;
-  // A wrong password may be put right; a message or a recipient that is refused for good stays so.
+  // A wrong password can be corrected. A permanently refused message or recipient stays refused.
   const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500 && responseCode <= 599;
   return new DidNothing(message, { final, cause: error, why: whyOfReply(error) });
 }
@@ -216,7 +226,7 @@ function noAnswer(error: unknown): NoAnswer {
   return new NoAnswer((error as Error).message, { cause: error, why: whyOfReply(error) });
 }
 
-/** By the code of the server's reply, and not by its text. */
+/** Uses the code of the server's reply, and not its text. */
 function whyOfReply(error: unknown): string {
   const { responseCode } = error as { readonly responseCode?: unknown };
   return Number.isSafeInteger(responseCode) ? `smtp_${responseCode}` : 'connection_lost';
