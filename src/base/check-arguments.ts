@@ -16,7 +16,10 @@ export class ArgumentError extends AssizeError<ArgumentErrorCode> {
   override readonly name = 'ArgumentError';
 }
 
-/** What an argument must be: `undefined` when the value is that, and else what is wanted, and where in it. */
+/**
+ * Checks a value's form. Returns `undefined` if the value fits. Otherwise returns the expected
+ * form, and the place of the fault.
+ */
 export type Form = (value: unknown) => Unfit | undefined;
 
 interface Unfit {
@@ -34,9 +37,12 @@ function below(name: string | number, { at, wanted }: Unfit): Unfit {
   return { at: `.${name}${at}`, wanted };
 }
 
-/** Forms of arguments, for `requireForm`. They look at types alone; what a value means is judged where it is used. */
+/**
+ * Forms of arguments, for `requireForm`. They check types alone. The function that uses a value
+ * checks its meaning.
+ */
 export const form = Object.freeze({
-  /** Whatever; for what has a refusal of its own. */
+  /** Any value, for an argument that has its own check. */
   any: formOf('anything', () => true),
   text: formOf('a text', (value) => typeof value === 'string'),
   bytes: formOf('bytes (Uint8Array)', (value) => value instanceof Uint8Array),
@@ -49,21 +55,21 @@ export const form = Object.freeze({
   whole: formOf('a whole number from 0', (value) => Number.isSafeInteger(value) && (value as number) >= 0),
   code: formOf('a function', (value) => typeof value === 'function'),
   object: formOf('an object', isObject),
-  /** A list, or anything else that can be gone through; not a text. */
+  /** A list, or any other iterable object. A string is not accepted. */
   iterable: formOf('a list', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
 
-  /** One of one's own, for what the others do not say. */
+  /** A custom form, if no other form fits. */
   of: formOf,
 
   optional(of: Form): Form {
     return (value) => (value === undefined ? undefined : of(value));
   },
 
-  /** An array, each item of which is so. */
+  /** An array whose items all have this form. */
   list(of: Form): Form {
     return (value) => {
       if (!Array.isArray(value)) return { at: '', wanted: 'a list' };
-      // Not `find`, so that holes are looked at too.
+      // Not `find`, because holes must be checked too.
       for (let i = 0; i < value.length; i++) {
         const unfit = of(value[i]);
         if (unfit !== undefined) return below(i, unfit);
@@ -72,19 +78,20 @@ export const form = Object.freeze({
     };
   },
 
-  /** An object, each member of which is so. */
+  /** An object whose members all have this form. */
   record(of: Form): Form {
     return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
   },
 
   /**
-   * An object with no other members than these, none of which is undefined: for what would do more where a member is left out, so that
-   * neither a slip of the pen nor a variable without a value leaves one out. `needed`: those that have to be there.
+   * An object with no other members than these, and with none of them undefined. For arguments
+   * whose absence widens the effect, so a typing error or an unset variable cannot omit one.
+   * `needed`: the required members.
    */
   only(names: readonly string[], needed: readonly string[] = []): Form {
     return (value) => {
       if (!isObject(value)) return NO_OBJECT;
-      // Inherited ones too: they are read like own ones.
+      // Inherited members too: they are read like own members.
       for (const name in value) if (!names.includes(name)) return below(name, NO_MEMBER);
       const isUndefined = (name: string): boolean => (value as Readonly<Record<string, unknown>>)[name] === undefined;
       const missing = needed.find(isUndefined);
@@ -95,8 +102,9 @@ export const form = Object.freeze({
   },
 
   /**
-   * Options: an object with these members and no other one, since what is misspelled would pass for what was left out. With the type of the
-   * options, so that a member that is added there is added here. None has to be there but by its own form.
+   * Options: an object with these members and no other, because a misspelled option would count as
+   * absent. The type parameter is the type of the options, so a member that is added there must be
+   * added here. Each form decides whether its member is required.
    */
   options<Options extends object = never>(forms: { readonly [Name in keyof Options]-?: Form }): Form {
     const known: Readonly<Record<string, Form>> = forms;
@@ -104,13 +112,13 @@ export const form = Object.freeze({
     const unknown: Unfit = { at: '', wanted: `left out, since there is no such member: there are ${names.join(', ')}` };
     return (value) => {
       if (!isObject(value)) return NO_OBJECT;
-      // Inherited ones too: they are read like own ones.
+      // Inherited members too: they are read like own members.
       for (const name in value) if (!Object.hasOwn(known, name)) return below(name, unknown);
       return unfitAmong(value, names, (name) => known[name] as Form);
     };
   },
 
-  /** An object with these members. Others are not looked at. */
+  /** An object with these members. Other members are not checked. */
   members(forms: Readonly<Record<string, Form>>): Form {
     const names = Object.keys(forms);
     return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as Form) : NO_OBJECT);
@@ -131,8 +139,9 @@ function unfitAmong(object: object, names: readonly string[], formOfMember: (nam
 }
 
 /**
- * Refuses an argument of another form; to be asked first, when nothing was done yet. What a getter of the caller throws meanwhile
- * is his, and passes through.
+ * Refuses an argument of another form. Call it first, before any effect. An error from a getter of
+ * the caller passes through.
+ *
  * @throws ArgumentError `bad_argument`
  */
 export function requireForm(of: Form, value: unknown, argument: string): void {

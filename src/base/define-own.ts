@@ -1,4 +1,4 @@
-/** Writes an own data property, whatever its name: `object['__proto__'] = x` would set the prototype. */
+/** Writes an own data property of any name: `object['__proto__'] = x` would set the prototype. */
 export function setOwn(object: object, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

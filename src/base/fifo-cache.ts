@@ -1,4 +1,4 @@
-/** A map that keeps the entries used last, and no more than it was told to. */
+/** A map of the most recently used entries, up to a maximum number. */
 export class BoundedCache<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #sizeMax: number;
@@ -7,11 +7,14 @@ export class BoundedCache<Value> {
     this.#sizeMax = sizeMax;
   }
 
-  /** The value kept under the key, or the one that `make` gives; what `make` throws is thrown and nothing kept. */
+  /**
+   * The value stored under the key, or the result of `make`. An error of `make` is rethrown, and
+   * nothing is stored.
+   */
   get(key: string, make: () => Value): Value {
     const kept = this.#entries.get(key);
     if (kept !== undefined) {
-      // A Map iterates in the order of insertion, so what was used last is put at the end.
+      // A Map iterates in the order of insertion, so the entry used last moves to the end.
       this.#entries.delete(key);
       this.#entries.set(key, kept);
       return kept;

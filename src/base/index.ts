@@ -1,7 +1,9 @@
 /**
- * base: the ground floor. Errors, argument checks, package identity and small maps.
+ * base: the lowest layer. Errors, argument checks, package identity and small maps.
  *
- * Guarantees: every error of the package is an `AssizeError` with a stable `code`; a rejected argument leaves no trace.
+ * Guarantees: every error of the package is an `AssizeError` with a stable `code`. A rejected
+ * argument has no effect.
+ *
  * Never: imports another folder, reads a clock or a file, draws a random number.
  */
 import './node-version.ts';

@@ -1,7 +1,8 @@
 /**
- * A map that keeps what was used lately: at least the last `size` entries, at most twice as many. Forgetting costs
- * nothing at a time: a full generation becomes the old one, and what is not asked for until the next is full goes with it.
- * (Deleting the first key of a large `Map` again and again does not: each look for the first walks over what was deleted.)
+ * A map of recently used entries: at least the last `size` entries, at most twice that number.
+ * Eviction has no single large cost: a full generation becomes the old one, and entries that are
+ * not read before the next is full are evicted with it. (Repeatedly deleting the first key of a
+ * large `Map` is slow: each search for the first key walks over the deleted ones.)
  */
 export class RecentMap<Key, Value> {
   readonly #size: number;

@@ -13,9 +13,9 @@ export class NodeError extends AssizeError<NodeErrorCode> {
 }
 
 /**
- * The oldest release of each line that the built package runs on. Node 22.16 is the first whose SQLite has FTS5, and
- * whose `node:sqlite` has `setReturnArrays`, `isTransaction` and `timeout`; Node 23 never had all of them.
- * `engines` in package.json and bin/assize.js say the same.
+ * The oldest release of each line that the built package supports. Node 22.16 is the first with
+ * FTS5 in its SQLite, and with `setReturnArrays`, `isTransaction` and `timeout` in `node:sqlite`.
+ * Node 23 never had all of them. `engines` in package.json and bin/assize.js must agree.
  */
 const OLDEST: readonly (readonly [major: number, minor: number])[] = [
   [22, 16],

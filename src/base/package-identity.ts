@@ -16,31 +16,39 @@ export class CopyError extends AssizeError<CopyErrorCode> {
 }
 
 interface Copy {
-  /** Where the package stands. */
+  /** The location of the package. */
   readonly at: string;
 }
 
-/** Each copy that is loaded knows it, so that what others have made is seen to be theirs. */
+/** All loaded copies share this symbol, so each can recognise values of another copy. */
 const MADE_BY: unique symbol = Symbol.for('assize.made-by') as never;
 
-/** This copy, and no other: also of the same files, loaded twice. */
+/** Identifies this copy alone, even if the same files are loaded twice. */
 const HERE: Copy = Object.freeze({ at: String(import.meta.url).replace(/\/src\/base\/[^/]*$/, '') });
 
 /**
- * Marks what only this copy of the package may use: what is looked at by identity in it, such as the stars of a footprint, is
- * unknown to every other copy, which would pass over it. An object that is made of it by spreading, or inherits from it, has the mark.
+ * Marks a value that only this copy of the package may use. Values compared by identity, such as
+ * the stars of a footprint, are unknown to every other copy and would be ignored there. An object
+ * that is spread from it, or inherits from it, has the mark too.
  */
 export function madeHere<T extends object>(value: T): T {
   return Object.defineProperty(value, MADE_BY, { value: HERE, enumerable: true });
 }
 
-/** @throws CopyError `other_copy` unless this copy has made it. `what`: how a sentence begins that is about it */
+/**
+ * @throws CopyError `other_copy` unless this copy created the value. `what`: the start of a
+ * sentence about it
+ */
 export function requireMadeHere(value: unknown, what: string): void {
   const copy = copyOf(value);
   if (copy !== HERE) throw ofOtherCopy(copy, what);
 }
 
-/** For what others may implement. @throws CopyError `other_copy` where another copy has made it */
+/**
+ * For values that callers may implement.
+ *
+ * @throws CopyError `other_copy` if another copy created the value
+ */
 export function refuseOtherCopy(value: unknown, what: string): void {
   const copy = copyOf(value);
   if (copy !== undefined && copy !== HERE) throw ofOtherCopy(copy, what);

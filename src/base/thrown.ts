@@ -1,7 +1,8 @@
 /**
- * What was thrown, or an error in its place where it can't be looked at: anything may be thrown, also a Proxy that was revoked, and to
- * whoever has to undo because of it, a second error on looking would leave all undone. What this gives may be asked whether it is an
- * error, and of an error the code is there to be read, and the message is a text.
+ * The thrown value, or an error in its place if it cannot be inspected. Any value can be thrown,
+ * even a revoked Proxy. A second error during inspection would stop the caller from undoing its
+ * changes. The result can be tested with `instanceof Error`. An error's code can be read, and its
+ * message is a string.
  */
 export function thrownOf(thrown: unknown): unknown {
   try {

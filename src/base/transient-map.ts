@@ -1,19 +1,21 @@
-/** After so many entries, at least, what is there is copied into a new map. */
+/** Minimum number of insertions after which the entries are copied into a new map. */
 const RENEWED_AFTER = 128;
 
 /**
- * A map of what comes and goes: in the order of insertion, as a `Map`, and for entries that are mostly deleted soon.
+ * A map for short-lived entries. It keeps the order of insertion, as a `Map` does.
  *
- * A `Map` of V8 that lives long holds on to what was deleted from it. It moves into a new table whenever the old one is full of deleted
- * entries, and the old table refers to the new one (for iterators that are under way). Once one of these tables was moved to the old
- * generation, it keeps the next one from being collected by the frequent minor collections, and that the next, with all that was in them
- * then, until a major one. So this map is made anew before that becomes long; that copies no more entries than were added since.
+ * A long-lived `Map` of V8 retains its deleted entries. It moves into a new table whenever the old
+ * one is full of deleted entries. The old table refers to the new one (for running iterators). Once
+ * one of these tables is in the old generation, minor collections cannot collect the next one. That
+ * one retains its successor, with all entries at that time, until a major collection. So this map
+ * is rebuilt before the chain becomes long. A rebuild copies no more entries than were added since
+ * the last one.
  *
- * Not for iteration while entries are added: an iterator may miss them.
+ * Do not iterate while entries are added: an iterator may miss them.
  */
 export class ChurnMap<Key, Value> {
   #entries: Map<Key, Value> = new Map();
-  /** Since it was made anew. */
+  /** Since the last rebuild. */
   #added = 0;
 
   get size(): number {
@@ -37,7 +39,7 @@ export class ChurnMap<Key, Value> {
     this.#entries.set(key, value);
   }
 
-  /** Whether it was there. */
+  /** Whether the key existed. */
   delete(key: Key): boolean {
     return this.#entries.delete(key);
   }
