@@ -1,15 +1,16 @@
 import { AuthorityError } from './errors.ts';
 
-/** Whole numbers by unit, such as `{calls: 3, usd_micros: 1200}`. A unit that is absent is nothing of it. */
+/** Whole numbers by unit, such as `{calls: 3, usd_micros: 1200}`. An absent unit counts 0. */
 export type Amounts = { readonly [unit: string]: number };
 
-/** True for what an amount may be: a safe integer, not negative. */
+/** Whether the value is a valid amount: a safe integer, not negative. */
 export function isAmount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /**
  * The units and amounts of a cost that are not zero.
+ *
  * @throws AuthorityError `bad_amount`
  */
 export function costItems(cost: Amounts): (readonly [unit: string, amount: number])[] {

@@ -6,7 +6,10 @@ import { type NameSort, nameContains, nameOf, quoted } from './grammar.ts';
 import { wideningText } from './widening-text.ts';
 import { draftWrit, membersOf, parseWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
 
-/** What a child changes. What is absent stays as the parent has it; `max_depth` becomes one less. */
+/**
+ * The changes of a child writ. An absent field stays as in the parent. `max_depth` decreases by
+ * one.
+ */
 export interface Attenuation {
   readonly subject: string;
   readonly nonce: string;
@@ -17,11 +20,11 @@ export interface Attenuation {
   readonly not_before?: Instant;
   readonly expires?: Instant;
   readonly max_depth?: number;
-  /** The whole list; it must hold all that the parent's does. */
+  /** The whole list. It must contain every item of the parent's list. */
   readonly require_approval?: readonly string[];
 }
 
-/** One axis on which a child goes beyond its parent, with what each says. */
+/** One axis on which a child exceeds its parent, with both values. */
 export interface Widening {
   readonly axis: Axis;
   readonly parent: unknown;
@@ -29,17 +32,22 @@ export interface Widening {
 }
 
 /**
- * Signs a child of `parent` with the private key of the parent's subject, never wider on any axis.
- * @throws AuthorityError `not_attenuated` (evidence: the first axis and both values; the message names all), `bad_writ`, `bad_resource`, `wrong_key`
+ * Signs a child of `parent` with the private key of the parent's subject. The child is never wider
+ * on any axis.
+ *
+ * @throws AuthorityError `not_attenuated` (evidence: the first axis and both values; the message
+ * names all), `bad_writ`, `bad_resource`, `wrong_key`
  */
 export function attenuate(parent: Writ, changes: Attenuation, privateKey: string): Writ {
   return signChild(parent, changes, privateKey, AXES);
 }
 
 /**
- * Signs a child of `parent` that is for another trajectory (see `crosses`), and never wider on any other axis. It is of no
- * use before a delegation carries it. A budget that is not named is none, because it will be carved out of the parent's.
- * @throws AuthorityError as `attenuate`
+ * Signs a child of `parent` for another trajectory (see `crosses`). The child is never wider on any
+ * other axis. The writ is usable only after a delegation carries it. An absent budget means no
+ * budget, because the budget is carved out of the parent's.
+ *
+ * @throws AuthorityError the errors of `attenuate`
  */
 export function delegateWrit(
   parent: Writ,
@@ -50,27 +58,30 @@ export function delegateWrit(
 }
 
 /**
- * The first axis on which `child` is wider than `parent`, or undefined when it is a child of that parent and narrower or
- * equal on all.
+ * The first axis on which `child` is wider than `parent`. Undefined if `child` is a child of that
+ * parent and is not wider on any axis.
  */
 export function widening(parent: Writ, child: WritBody): Widening | undefined {
   return firstWider(parent, child, AXES);
 }
 
-/** The same for a child that may be for another trajectory. */
+/** The same for a child that may belong to another trajectory. */
 export function wideningElsewhere(parent: Writ, child: WritBody): Widening | undefined {
   return firstWider(parent, child, AXES_ELSEWHERE);
 }
 
 /**
- * Whether a writ leads over into another trajectory than its parent names. This is the rule for such writs (decisions §3.1):
+ * Whether a writ names another trajectory than its parent. Such a writ crosses, by this rule
+ * (docs/decisions/011-writs-and-policies.md):
  *
- * A writ with a budget names one trajectory, so that what is spent of it is added up in one place. A child that names
- * another one would be a second place: whoever holds the parent could sign as many as they like, and spend its budget once in
- * each. So a crossing writ grants nothing by itself. It counts in the trajectory that it names, and only if that trajectory was
- * begun by a delegation that carries this very writ; from the entry of that delegation on what the writ grants is set aside
- * in the parent's trajectory. Who checks a use says which writ that is (`delegated`); without, it is `not_attenuated`. Where
- * a chain crosses more than once, the lowest crossing is asked for: those above were asked for when it was delegated.
+ * A writ with a budget names one trajectory, so its spending is added up in one place. A child for
+ * another trajectory would be a second place. The parent's holder could sign any number of such
+ * children, and spend its budget once in each. So a crossing writ grants nothing alone. It counts
+ * in the trajectory that it names, and only if that trajectory was created by a delegation that
+ * carries this very writ. From the entry of that delegation on, the writ's grant is reserved in the
+ * parent's trajectory. The caller of a check names that writ (`delegated`). Otherwise the result is
+ * `not_attenuated`. If a chain crosses several times, the lowest crossing is checked. The
+ * delegation checked those above it.
  */
 export function crosses(parent: Writ, child: WritBody): boolean {
   return parent.trajectory !== undefined && child.trajectory !== undefined && child.trajectory !== parent.trajectory;
@@ -78,7 +89,7 @@ export function crosses(parent: Writ, child: WritBody): boolean {
 
 function signChild(given: Writ, changes: Attenuation, privateKey: string, axes: readonly Axis[]): Writ {
   const parent = parseWrit(given);
-  // Whatever else is wrong, nobody can sign it.
+  // No holder can sign such a child, independent of other faults.
   if (!/^[0-9a-f]{64}$/.test(parent.subject)) throw unpassable(parent);
   const { signature: _signed, ...inherited } = parent;
   const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
@@ -106,7 +117,7 @@ const NARROWER: { readonly [A in Axis]: (parent: Writ, child: WritBody) => boole
   not_before: (parent, child) => child.not_before >= parent.not_before,
   expires: (parent, child) => child.expires <= parent.expires,
   max_depth: (parent, child) => child.max_depth < parent.max_depth,
-  // The other way round: what must be approved only grows.
+  // The reverse direction: the required approvals can only grow.
   require_approval: (parent, child) => listContains('action', child.require_approval, parent.require_approval),
 };
 const AXES = Object.keys(NARROWER) as readonly Axis[];

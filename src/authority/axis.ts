@@ -1,4 +1,4 @@
-/** The ways in which a child could be wider than its parent. */
+/** The axes on which a child can be wider than its parent. */
 export type Axis =
   | 'issuer'
   | 'parent'

@@ -3,37 +3,42 @@ import { type Amounts, costItems } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type Writ, writId } from './writ.ts';
 
-/** Whether a cost can be paid; if not, the writ that falls short (itself or an ancestor), the unit and by how much. */
+/**
+ * Whether a cost can be paid. If not, the writ that falls short (itself or an ancestor), the unit
+ * and the missing amount.
+ */
 export type BudgetAnswer = { readonly ok: true } | BudgetShortfall;
 
 export interface BudgetShortfall {
   readonly ok: false;
   readonly writ_id: string;
   readonly unit: string;
-  /** What is left there; 0 for a unit that was never granted. */
+  /** The remainder in that writ. 0 for a unit that was never granted. */
   readonly left: number;
   readonly cost: number;
   /** `cost - left`. */
   readonly short: number;
 }
 
-/** What is kept free under a writ, for something that may yet have to be paid. */
+/** An amount reserved under a writ for a possible later cost. */
 export interface Reservation {
   readonly writId: string;
   readonly cost: Amounts;
 }
 
 /**
- * What is left of each writ's budget, folded from the costs of commits. A cost counts against the writ and against every
- * ancestor, so the sum over all children never passes any grant above them. A unit that a budget does not name is not
- * granted. Amounts are whole numbers from 0 to 2^53−1 in the writ's own units. In memory, synchronous and rebuildable;
- * each step costs units × depth.
+ * The remainder of each writ's budget, folded from the costs of commits. A cost counts against the
+ * writ and every ancestor, so the sum over all children never exceeds a grant above them. A unit
+ * that a budget does not name is not granted. Amounts are whole numbers from 0 to 2^53−1 in the
+ * writ's own units. In memory, synchronous and rebuildable. Each step costs units × depth.
  */
 export class BudgetLedger {
   readonly #accounts = new Map<string, Account>();
 
   /**
-   * Opens the writ's account; its parent's must be open. Opening the same one again changes nothing. Returns the writ's id.
+   * Opens the writ's account. The account of its parent must be open. Opening the same account
+   * again has no further effect. Returns the writ's id.
+   *
    * @throws AuthorityError `unknown_writ` (the parent), `bad_writ`
    */
   grant(writ: Writ): string {
@@ -45,15 +50,17 @@ export class BudgetLedger {
   }
 
   /**
-   * Whether the cost can be paid by the writ and every ancestor, beside what is reserved under them; the nearest that falls short
-   * is named. What is reserved under a writ without an account here is passed over.
+   * Whether the writ and every ancestor can pay the cost in addition to the reservations under
+   * them. Names the nearest writ that falls short. A reservation under a writ without an account
+   * here is ignored.
+   *
    * @throws AuthorityError `unknown_writ`, `bad_amount`
    */
   covers(id: string, cost: Amounts, reserved: readonly Reservation[] = []): BudgetAnswer {
     return shortfall(this.#account(id), costItems(cost), this.#kept(reserved)) ?? COVERED;
   }
 
-  /** Units that are reserved, by each account that would pay for them. */
+  /** Reserved units, by each account that would pay for them. */
   #kept(reserved: readonly Reservation[]): Kept | undefined {
     if (reserved.length === 0) return undefined;
     const kept = new Map<Account, Map<string, number>>();
@@ -70,6 +77,7 @@ export class BudgetLedger {
 
   /**
    * Books the cost on the writ and every ancestor, or on none.
+   *
    * @throws AuthorityError `budget_exhausted` (ask `covers` first), `unknown_writ`, `bad_amount`
    */
   spend(id: string, cost: Amounts): void {
@@ -88,8 +96,9 @@ export class BudgetLedger {
   }
 
   /**
-   * Books a cost that was paid already, whether there was a budget for it or not: on the writ and on every ancestor as far as what
-   * is left there goes.
+   * Books a cost that was already paid, with or without a budget for it: on the writ and every
+   * ancestor, up to the remainder of each.
+   *
    * @throws AuthorityError `unknown_writ`, `bad_amount`
    */
   spendUpTo(id: string, cost: Amounts): void {
@@ -103,13 +112,15 @@ export class BudgetLedger {
   }
 
   /**
-   * Takes back a cost that `spend` booked: the exact inverse.
+   * Refunds a cost that `spend` booked: the exact inverse.
+   *
    * @throws AuthorityError `over_refunded`, `unknown_writ`, `bad_amount`
    */
   refund(id: string, cost: Amounts): void {
     const account = this.#account(id);
     const items = costItems(cost);
-    // An ancestor has spent at least as much as each of its children, so looking at the writ itself is enough.
+    // An ancestor has spent at least as much as each of its children, so a check of the writ itself
+    // is enough.
     for (const [unit, amount] of items) {
       const spent = account.spent.get(unit) ?? 0;
       if (amount > spent) {
@@ -124,7 +135,9 @@ export class BudgetLedger {
   }
 
   /**
-   * What the writ can still spend beside what is reserved, by each unit of its budget: the least of its own remainder and its ancestors'.
+   * The amount that the writ can still spend in addition to the reservations, by each unit of its
+   * budget: the minimum of its own remainder and its ancestors'.
+   *
    * @throws AuthorityError `unknown_writ`, `bad_amount`
    */
   left(id: string, reserved: readonly Reservation[] = []): Amounts {
@@ -137,7 +150,8 @@ export class BudgetLedger {
   }
 
   /**
-   * What is reserved under the writ, its children included, in units of its budget.
+   * The amount reserved under the writ, its children included, in units of its budget.
+   *
    * @throws AuthorityError `unknown_writ`, `bad_amount`
    */
   reserved(id: string, reserved: readonly Reservation[]): Amounts {
@@ -147,14 +161,15 @@ export class BudgetLedger {
   }
 
   /**
-   * What was spent under the writ, its children included.
+   * The amount spent under the writ, its children included.
+   *
    * @throws AuthorityError `unknown_writ`
    */
   spent(id: string): Amounts {
     return Object.fromEntries(this.#account(id).spent);
   }
 
-  /** What was spent under each writ, by its id; what is nothing is left out. */
+  /** The amount spent under each writ, by its id. Zero amounts are omitted. */
   state(): Readonly<Record<string, Amounts>> {
     const spent = [...this.#accounts.values()].map(
       ({ id, spent }) => [id, [...spent].filter(([, n]) => n > 0)] as const,
@@ -165,8 +180,11 @@ export class BudgetLedger {
   }
 
   /**
-   * Books what `state` said, once the writs are granted and before anything is spent; all of it, or after an error nothing.
-   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`; ArgumentError `bad_argument`
+   * Restores a result of `state`, after the writs are granted and before any spending. An error
+   * restores nothing.
+   *
+   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`; ArgumentError
+   * `bad_argument`
    */
   restore(state: Readonly<Record<string, Amounts>>): void {
     requireForm(form.object, state, 'state');
@@ -212,12 +230,15 @@ function shortfall(account: Account, items: Items, kept?: Kept): BudgetShortfall
   return undefined;
 }
 
-/** Beside what is reserved, of which there may be more than there is: somebody else has spent it then. */
+/**
+ * The remainder without the reservations. Reservations can exceed the remainder if another spender
+ * used it.
+ */
 function free(account: Account, unit: string, kept: Kept | undefined): number {
   return Math.max(0, rest(account, unit) - (kept?.get(account)?.get(unit) ?? 0));
 }
 
-/** Never negative and never past 2^53: what is spent never passes what was granted. */
+/** Never negative and never past 2^53: the spent amount never exceeds the grant. */
 function rest(account: Account, unit: string): number {
   return (account.granted.get(unit) ?? 0) - (account.spent.get(unit) ?? 0);
 }

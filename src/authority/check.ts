@@ -5,26 +5,29 @@ import { AuthorityError } from './errors.ts';
 import { type Name, type NameSort, nameContains, nameOf, quoted, readName } from './grammar.ts';
 import { MAX_DEPTH, parseWrit, signatureHolds, type Writ, writId } from './writ.ts';
 
-/** Verified chains that a verifier keeps by id, unless told otherwise. */
+/** Default number of verified chains that a verifier caches by id. */
 export const DEFAULT_CACHE_SIZE = 4096;
 
 /** One use of a writ, with every fact that the answer depends on. */
 export interface WritUse {
   readonly writ: Writ;
-  /** Its ancestors, the parent first, the root last; empty for a root. */
+  /** The writ's ancestors, the parent first, the root last. Empty for a root. */
   readonly chain: readonly Writ[];
-  /** Who asks, as the caller authenticated them: must be the writ's subject. */
+  /** The requester, as the caller authenticated it. It must be the writ's subject. */
   readonly principal: string;
   readonly trajectory: string;
   /** The proposal's time. */
   readonly at: Instant;
   /** The exact name of the action. */
   readonly action: string;
-  /** The resources it touches; patterns are allowed and must be granted whole. */
+  /** The resources that the action accesses. Patterns are allowed and must be granted whole. */
   readonly scopes: readonly string[];
-  /** Ids of revoked writs; one of an ancestor revokes all below. */
+  /** Ids of revoked writs. A revoked ancestor revokes all its descendants. */
   readonly revoked: ReadonlySet<string>;
-  /** Id of the writ by whose delegation the trajectory was begun; absent: it was not (see `crosses`). */
+  /**
+   * Id of the writ in the delegation that created the trajectory. Absent if no delegation created
+   * it (see `crosses`).
+   */
   readonly delegated?: string | undefined;
 }
 
@@ -32,18 +35,18 @@ export interface WritUse {
 export interface WritDelegation {
   /** The writ for the child trajectory. */
   readonly writ: Writ;
-  /** Its ancestors: the one that is delegated from first, the root last. */
+  /** The writ's ancestors: the delegating writ first, the root last. */
   readonly chain: readonly Writ[];
-  /** The trajectory that delegates. */
+  /** The delegating trajectory. */
   readonly trajectory: string;
   readonly child: string;
   readonly at: Instant;
   readonly revoked: ReadonlySet<string>;
-  /** Id of the writ by whose delegation the trajectory that delegates was begun itself. */
+  /** Id of the writ in the delegation that created the delegating trajectory. */
   readonly delegated?: string | undefined;
 }
 
-/** Why a writ does not allow a use; stable, for programs. In the order in which they are looked for. */
+/** The reason why a writ does not allow a use. Stable, for programs. In the order of the checks. */
 export type WritRefusalCode =
   | 'too_deep'
   | 'bad_writ'
@@ -72,46 +75,56 @@ export type WritCheck =
   | {
       readonly ok: true;
       readonly writ_id: string;
-      /** True when the writ, or one above it, wants a counselor for this action. */
+      /** True if the writ or an ancestor requires a counselor for this action. */
       readonly requiresApproval: boolean;
     }
   | WritRefusal;
 
-/** A chain that leads to an anchor, each link signed and attenuated. Says nothing yet of time, revocation or use. */
+/**
+ * A chain that leads to an anchor, with each link signed and attenuated. Time, revocation and use
+ * are not checked yet.
+ */
 export interface VerifiedWrit {
   readonly ok: true;
   readonly writ: Writ;
-  /** The writ's id, then its ancestors', the root's last. */
+  /** The writ's id, then the ids of its ancestors, the root's last. */
   readonly lineage: readonly string[];
 }
 
 export interface WritVerifierOptions {
   /** Public keys whose root writs count, from configuration. */
   readonly anchors: Iterable<string>;
-  /** Verified chains kept; the oldest goes first. Default 4,096. */
+  /** Number of verified chains in the cache. The oldest is evicted first. Default 4,096. */
   readonly cacheSize?: number;
-  /** Links allowed from root to leaf, at most and by default 8. */
+  /** Maximum number of links from root to leaf. At most 8, the default. */
   readonly maxDepth?: number;
 }
 
-/** Checks writs against fixed anchors and remembers chains that held. Answers depend on the arguments only. */
+/**
+ * Checks writs against fixed anchors and caches valid chains. Answers depend on the arguments only.
+ */
 export interface WritVerifier {
-  /** Everything: the chain, then principal, trajectory, time, revocation, action and scopes. */
+  /** Checks the chain, then principal, trajectory, time, revocation, action and scopes. */
   check(use: WritUse): WritCheck;
-  /** The chain alone. `delegated` as in a use. */
+  /** Checks the chain alone. `delegated` as in a use. */
   verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal;
-  /** The same wherever it leads: a writ for another trajectory is of no use here, but it may be looked at, and revoked. */
+  /**
+   * The same for a writ of any trajectory. A writ for another trajectory cannot be used here, but
+   * it can be inspected and revoked.
+   */
   verifyAnywhere(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal;
   /**
-   * Whether a writ may be delegated: it is the child's, made by who holds a writ of this trajectory, which holds now.
-   * Whether that writ's budget covers it is for the budgets to say.
+   * Whether a writ can be delegated: it is for the child, and the holder of a currently valid writ
+   * of this trajectory signed it. The budgets decide whether that writ's budget covers it.
+   *
    * @throws AuthorityError `bad_instant`
    */
   checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal;
 }
 
 /**
- * One check without a verifier's memory; for a single use.
+ * One check without a verifier's cache, for a single use.
+ *
  * @throws AuthorityError `bad_instant`; AssizeError when an anchor is not a public key
  */
 export function checkWrit(use: WritUse & WritVerifierOptions): WritCheck {
@@ -175,13 +188,16 @@ class Verifier implements WritVerifier {
       misplaced(from, trajectory) ??
       misplaced(held, child) ??
       early(from, at) ??
-      // Its parent's end is no earlier, its beginning may be later.
+      // The parent's end is never earlier. Its start may be later.
       late(held, at) ??
       revocation(held, revoked) ?? { ok: true, writ: held.writ, lineage: held.lineage }
     );
   }
 
-  /** The verified chain, from memory if it held before. What is given must be the chain in either case. */
+  /**
+   * The verified chain, from the cache if it was valid before. In either case the given writs must
+   * form the chain.
+   */
   #hold(writ: Writ, chain: readonly Writ[]): Held | WritRefusal {
     if (!Array.isArray(chain)) requireForm(CHAIN, chain, 'chain');
     if (chain.length > this.#maxDepth) {
@@ -193,7 +209,8 @@ class Verifier implements WritVerifier {
     if (known !== undefined) return known;
     const held = this.#verifyLinks(links);
     if ('code' in held) return held;
-    // What holds up to a link holds for the link itself: its other children need not look there again.
+    // A chain that is valid up to a link is valid for that link too. Its other children can skip
+    // these checks.
     for (let at = links.length - 1; at > 0; at--) {
       if (!this.#held.has(writId(links[at]!))) this.#keep(compile(links.slice(at)));
     }
@@ -224,7 +241,7 @@ class Verifier implements WritVerifier {
   }
 }
 
-/** A verified writ with its patterns read. */
+/** A verified writ with parsed patterns. */
 interface Held {
   readonly writ: Writ;
   /** The lowest link that crosses into another trajectory, if one does. */
@@ -235,7 +252,7 @@ interface Held {
   readonly approvals: Patterns;
 }
 
-/** Reads each link and sees that each names the next as its parent and the last none. */
+/** Parses each link and checks that each names the next as its parent and the last names none. */
 function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
   const links: Writ[] = [];
   for (const item of given) {
@@ -256,7 +273,7 @@ function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
   return links;
 }
 
-/** No key comes back further down: nobody is above themselves. */
+/** No key occurs twice on a chain, so no holder is its own ancestor. */
 function keyCycle(links: readonly Writ[]): WritRefusal | undefined {
   const seen = new Set([links.at(-1)!.issuer]);
   for (const link of links.toReversed()) {
@@ -291,7 +308,10 @@ function compile(links: readonly Writ[]): Held {
   };
 }
 
-/** The checks that depend on the moment and the request. Every child is narrower, so the leaf speaks for its chain. */
+/**
+ * The checks that depend on the time and the request. Every child is narrower, so the leaf
+ * represents its chain.
+ */
 function judge(held: Held, use: WritUse): WritCheck {
   const { writ, lineage, actions, scopes, approvals } = held;
   checkInstant(use.at);
@@ -352,7 +372,7 @@ function revocation({ lineage }: Held, revoked: ReadonlySet<string>): WritRefusa
   return found === undefined ? undefined : refuse('revoked', `Writ ${found} was revoked.`);
 }
 
-/** A list of patterns, asked often: exact names by one look-up, the rest one by one. */
+/** A list of patterns for frequent checks: exact names by one lookup, the others one by one. */
 class Patterns {
   readonly #exact: ReadonlySet<string>;
   readonly #patterns: readonly Name[];

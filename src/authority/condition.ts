@@ -3,10 +3,12 @@ import { canonicalize, parsePointer, toPointer } from '#canon';
 import { type Name, nameContains, nameOf, readName } from './grammar.ts';
 import type { Condition } from './rule.ts';
 
-/** True, false, or what kept it from being evaluated. */
+/** True, false, or the reason why it could not be evaluated. */
 export type Test = (args: Json) => boolean | string;
 
-/** The condition as a test of whole arguments. Its pointer and pattern must have been read before. */
+/**
+ * The condition as a test of whole arguments. Its pointer and pattern must have been parsed before.
+ */
 export function compileCondition(condition: Condition): Test {
   const { path, exists } = condition;
   const segments = parsePointer(path);
@@ -57,8 +59,9 @@ function matching(pattern: Name): Test {
 }
 
 /**
- * The value at a path of own members, undefined where there is none. That something above it is of another shape is no
- * absence: whoever reads it with more good will would find there what a rule forbids, and the rule would not be asked.
+ * The value at a path of own members, or undefined if there is no value. A container of another
+ * shape on the path is a fault, not an absence. A lenient reader of the arguments could find a
+ * forbidden value there, and the rule would not apply.
  */
 function argumentAt(
   args: Json,
@@ -71,7 +74,7 @@ function argumentAt(
     const isIndex = /^(?:0|[1-9]\d*)$/.test(key);
     if (Array.isArray(value) && !isIndex) return { problem: `${above} is a list` };
     if (!Object.hasOwn(value, key)) {
-      // Then it may be one in the place of a list of them.
+      // The value may stand in place of a list of such values.
       if (isIndex && !Array.isArray(value)) return { problem: `${above} is no list` };
       return { value: undefined };
     }

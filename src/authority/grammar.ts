@@ -1,12 +1,14 @@
 /**
- * The one grammar of actions and scopes (DESIGN §7, decisions §3.3). A text is split at `:`; a segment that begins with
- * `/` is a path and is split at `/` again. So `fs:/repo/src` has the segments `fs`, `/repo`, `/src`, and `/fsx` is not
- * under `/fs`. In a pattern `*` stands for exactly one whole segment of its sort (`:*` for one between colons, `/*` for
- * one of a path) and `**`, last only, for one or more: `/**` for more of the path, `:**` for anything further.
+ * The one grammar of actions and scopes (docs/decisions/011-writs-and-policies.md). A text is split
+ * at `:`. A segment that starts with `/` is a path and is split at `/` again. So `fs:/repo/src` has
+ * the segments `fs`, `/repo`, `/src`, and `/fsx` is not under `/fs`. In a pattern, `*` stands for
+ * exactly one whole segment of its kind (`:*` between colons, `/*` in a path). `**`, last only,
+ * stands for one or more: `/**` for more of the path, `:**` for any continuation.
  *
- * Whether a pattern contains another, or meets it, is decided in one pass; there are no regular expressions and no stars
- * inside a segment. Nothing is repaired but Unicode form (NFC) and, in scopes, the case of the scheme: what could name the
- * same thing in two ways (`..`, `.`, `//`, `\`, escaped separators) is refused.
+ * One pass decides whether a pattern contains or overlaps another. There are no regular expressions
+ * and no stars inside a segment. Only Unicode form (NFC) and, in scopes, the case of the scheme are
+ * repaired. A text that could name one thing in two ways (`..`, `.`, `//`, `\`, escaped separators)
+ * is refused.
  */
 import { form, requireForm } from '#base';
 import { AuthorityError } from './errors.ts';
@@ -14,29 +16,30 @@ import { AuthorityError } from './errors.ts';
 /** Longest accepted text, in UTF-16 units. */
 export const MAX_NAME_LENGTH = 1024;
 
-/** A text of the grammar, read once. Each token keeps its sort as first character: `:fs`, `/repo`, `:*`, `/*`. */
+/** A parsed text of the grammar. Each token starts with its kind: `:fs`, `/repo`, `:*`, `/*`. */
 export interface Name {
   /** The text in normal form. */
   readonly text: string;
   readonly tokens: readonly string[];
-  /** The `**` at the end, with its sort; empty when there is none. */
+  /** The `**` at the end, with its kind. Empty if the text has none. */
   readonly rest: '' | ':**' | '/**';
-  /** True when there is neither `*` nor `**`. */
+  /** True if the text has neither `*` nor `**`. */
   readonly concrete: boolean;
 }
 
-/** Why a text is not of the grammar. */
+/** The reason why a text does not match the grammar. */
 export interface BadName {
   readonly problem: string;
 }
 
-/** Scopes fold the case of their scheme, actions are taken as they are. */
+/** Scopes fold the case of their scheme. Actions stay unchanged. */
 export type NameSort = 'action' | 'scope';
 
 /**
- * True when every name that `narrower` stands for is one that `wider` stands for. Sound and complete for two patterns; a
- * list of patterns contains one when one of its members does (a union of several is not searched: it could only allow more).
- * Scopes must be in normal form.
+ * Whether `wider` matches every name that `narrower` matches. Sound and complete for two patterns.
+ * A list of patterns contains a pattern if one of its items does. (A union of several items is not
+ * searched: it could only allow more.) Scopes must be in normal form.
+ *
  * @throws AuthorityError `bad_resource`
  */
 export function contains(wider: string, narrower: string): boolean {
@@ -44,7 +47,8 @@ export function contains(wider: string, narrower: string): boolean {
 }
 
 /**
- * True when `pattern` stands for `name`, which must have no stars. Scopes must be in normal form.
+ * Whether `pattern` matches `name`, which must have no stars. Scopes must be in normal form.
+ *
  * @throws AuthorityError `bad_resource`
  */
 export function covers(pattern: string, name: string): boolean {
@@ -54,7 +58,8 @@ export function covers(pattern: string, name: string): boolean {
 }
 
 /**
- * True when some name is meant by both patterns. Scopes must be in normal form.
+ * Whether both patterns match some name. Scopes must be in normal form.
+ *
  * @throws AuthorityError `bad_resource`
  */
 export function overlaps(left: string, right: string): boolean {
@@ -78,9 +83,10 @@ export function normalizeAction(text: string): string {
 }
 
 /**
- * Any text as one segment, so that data can't add segments or stars: `role:${segment(name)}:${segment(patient)}`.
- * What has a meaning here becomes `~` and two hex digits; the empty text becomes `~`. Different texts stay different, but
- * for Unicode twins (NFC).
+ * Encodes any text as one segment, so data cannot add segments or stars:
+ * `role:${segment(name)}:${segment(patient)}`. Characters with a meaning here become `~` and two
+ * hex digits. The empty text becomes `~`. Different texts stay different, except Unicode
+ * equivalents (NFC).
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -88,20 +94,21 @@ export function segment(text: string): string {
   requireForm(form.text, text, 'text');
   if (text === '') return '~';
   if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
-  // Most have nothing of that, and to look costs a third.
+  // Most texts need no escape, and the search costs a third.
   if (text.search(ESCAPED) === -1) return text;
   return text.replace(ESCAPED, (char) => `~${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 /**
  * A scope or pattern of scopes, split into its segments.
+ *
  * @throws AuthorityError `bad_resource`
  */
 export function readScope(text: string): Name {
   return nameOf('scope', text);
 }
 
-/** As `readName`, but a text that is not of the grammar throws `bad_resource`. */
+/** Same as `readName`, but an invalid text throws `bad_resource`. */
 export function nameOf(sort: NameSort, text: string): Name {
   const read = readName(sort, text);
   if ('problem' in read) throw badResource(text, read.problem);
@@ -111,13 +118,17 @@ export function nameOf(sort: NameSort, text: string): Name {
 const cacheLimit = 4096;
 const caches: Record<NameSort, Map<string, Name | BadName>> = { action: new Map(), scope: new Map() };
 
-/** Reads a text; never throws. Kept in a bounded cache, since the same few names are asked over and over. */
+/**
+ * Parses a text. Never throws. Results are in a bounded cache, because the same few names occur
+ * again and again.
+ */
 export function readName(sort: NameSort, text: string): Name | BadName {
   const cache = caches[sort];
   const known = cache.get(text);
   if (known !== undefined) return known;
   const read = parse(sort, text);
-  // Too long a text is not kept: the cache must stay small whatever a model makes up.
+  // A text that is too long is not cached: the cache must stay small whatever text a model
+  // produces.
   if (typeof text === 'string' && text.length <= MAX_NAME_LENGTH) {
     if (cache.size >= cacheLimit) cache.clear();
     cache.set(text, read);
@@ -125,7 +136,7 @@ export function readName(sort: NameSort, text: string): Name | BadName {
   return read;
 }
 
-/** Containment over read names; see `contains`. */
+/** Containment of parsed names. See `contains`. */
 export function nameContains(wider: Name, narrower: Name): boolean {
   const { tokens } = wider;
   const given = narrower.tokens;
@@ -138,7 +149,7 @@ export function nameContains(wider: Name, narrower: Name): boolean {
   return wider.rest === ':**' ? next !== '' : next.startsWith('/');
 }
 
-/** Intersection over read names; see `overlaps`. */
+/** Intersection of parsed names. See `overlaps`. */
 export function nameOverlaps(left: Name, right: Name): boolean {
   const shared = Math.min(left.tokens.length, right.tokens.length);
   for (let index = 0; index < shared; index++) {
@@ -149,7 +160,8 @@ export function nameOverlaps(left: Name, right: Name): boolean {
   const a = left.tokens[shared] ?? left.rest;
   const b = right.tokens[shared] ?? right.rest;
   if (a === '' || b === '') return a === b;
-  // Here at least one side is at its `**`: a path's one goes on in the path, the other with anything.
+  // Here at least one side is at its `**`. In a path it continues in the path, otherwise with any
+  // segment.
   return a === ':**' || b === ':**' || a.charAt(0) === b.charAt(0);
 }
 
@@ -177,7 +189,9 @@ function parse(sort: NameSort, text: string): Name | BadName {
   return tokenize(sort, text.normalize('NFC').split(':'));
 }
 
-/** Names of words with colons between, which most are: nothing to escape, to fold or to refuse. */
+/**
+ * Words with colons between them, the most frequent names: no escape, no case to fold, no refusal.
+ */
 const SIMPLE = /^[a-z0-9_-]+(?::[A-Za-z0-9_-]+)*$/;
 
 function simple(text: string): Name {
@@ -237,7 +251,10 @@ function badResource(text: string, problem: string): AuthorityError {
   return new AuthorityError('bad_resource', `${shown} ${problem}.`, { evidence: { text: shown, problem } });
 }
 
-/** A text of any origin, fit to stand in a message that is recorded: quoted, well-formed, at most some 80 characters. */
+/**
+ * A text of any origin, prepared for a recorded message: quoted, well-formed, at most some 80
+ * characters.
+ */
 export function quoted(text: unknown): string {
   if (typeof text !== 'string') return typeof text;
   return text.length <= 80 ? JSON.stringify(text) : `${JSON.stringify(text.slice(0, 80))}…`;

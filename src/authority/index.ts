@@ -1,13 +1,16 @@
 /**
- * Who may do what: writs, their attenuation, budgets, and the port to policies.
+ * Authority: writs, their attenuation, budgets, and the port to policies.
  *
- * Guarantees: a child writ is never wider than its parent on any axis; a use is allowed only by a chain of signatures that
- * ends in a key of the configuration; what is not granted, not understood or not evaluated is refused; the spending under
- * any writ never passes its budget. Every answer depends on the arguments alone.
+ * Guarantees: a child writ is never wider than its parent on any axis. A use is allowed only by a
+ * chain of signatures that ends in a configured key. A use that is not granted, not understood or
+ * not evaluated is refused. The spending under a writ never exceeds its budget. Every answer
+ * depends on the arguments alone.
  *
- * Never: reads a clock, draws a random number, does I/O, or takes a key, a root or a time from what an agent sent.
+ * Never: reads a clock, draws a random number, does I/O, or takes a key, a root or a time from an
+ * agent's input.
  *
- * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and hands in.
+ * Imports canon only. Revocations and costs are facts of the ledger, which the caller folds and
+ * passes in.
  */
 export { type Amounts, costItems, isAmount } from './amounts.ts';
 export { type Attenuation, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';

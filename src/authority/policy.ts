@@ -1,13 +1,15 @@
 import type { Json } from '#base';
 import { type CanonLimits, copyJson, type Instant } from '#canon';
 
-/** All that a policy may depend on. No clock, no state of the world: those are for invariants. */
+/**
+ * All inputs of a policy. It has neither a clock nor the domain's state: those are for invariants.
+ */
 export interface PolicyQuery {
   readonly action: string;
   readonly role: { readonly name: string; readonly params: { readonly [param: string]: string } };
   /** Arguments after parsing. */
   readonly args: Json;
-  /** Resources the action touches, in normal form. */
+  /** Resources that the action accesses, in normal form. */
   readonly scopes: readonly string[];
   readonly principal: string;
   readonly writ_id: string;
@@ -20,28 +22,30 @@ export type Verdict = 'allow' | 'deny' | 'needs_approval';
 
 export interface PolicyDecision {
   readonly decision: Verdict;
-  /** Id of the rule that decided, if one did. */
+  /** Id of the rule that decided, if a rule did. */
   readonly rule?: string;
   /** Sentences for people. */
   readonly reasons: readonly string[];
-  /** What could not be evaluated. Any entry denies. */
+  /** Faults of the evaluation. Any entry denies. */
   readonly errors: readonly string[];
 }
 
 /**
- * Judges proposals by rules that stand beside the domain. Synchronous and deterministic: the same query always has the
- * same answer. The decision is recorded with `digest`, and replay reads the record and never asks again.
+ * Decides on proposals by rules outside the domain. Synchronous and deterministic: the same query
+ * always has the same answer. The decision is recorded with `digest`, and replay reads the record
+ * and never calls the policy again.
  */
 export interface Policy {
   readonly id: string;
-  /** 64 hex digits: hash of all that decides (rules, schema, engine version). */
+  /** 64 hex digits: hash of every input of the decision (rules, schema, engine version). */
   readonly digest: string;
   evaluate(query: PolicyQuery): PolicyDecision;
 }
 
 /**
- * The policy as the kernel asks it: total, and closed on failure. A throw, a promise, a malformed answer or any reported
- * error is a denial that says so in `errors`. The policy is given a frozen copy of the query, so it can't change what runs.
+ * The policy as the kernel calls it: total, and closed on failure. A throw, a promise, a malformed
+ * answer or any reported error is a denial that names the fault in `errors`. The policy receives a
+ * frozen copy of the query, so it cannot change the action.
  */
 export function safely(policy: Policy): Policy {
   if (closed.has(policy)) return policy;
@@ -53,7 +57,7 @@ export function safely(policy: Policy): Policy {
   });
 }
 
-/** The decision, or a denial that says what was thrown. */
+/** The decision, or a denial that reports the thrown error. */
 export function failClosed(decide: () => PolicyDecision): PolicyDecision {
   try {
     return decide();
@@ -73,11 +77,11 @@ const closed = new WeakSet<Policy>();
 
 const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>(['allow', 'deny', 'needs_approval']);
 
-/** Foreign data: nothing about it is taken for granted. */
+/** The answer is untrusted data, so every field is checked. */
 function readDecision(answer: unknown): PolicyDecision {
   if (typeof answer !== 'object' || answer === null) return denied('The policy gave no decision.');
   if (answer instanceof Promise) {
-    // It is refused here and now; whatever becomes of it later must not end the process.
+    // The promise is refused here. Its later rejection must not end the process.
     answer.then(undefined, () => undefined);
     return denied('The policy answered with a promise; it must decide synchronously.');
   }
@@ -111,7 +115,7 @@ function isRuleId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 512 && value.isWellFormed();
 }
 
-/** What is recorded or printed must have UTF-8 bytes. */
+/** Recorded or printed text must have UTF-8 bytes. */
 function wellFormed(texts: readonly string[]): readonly string[] {
   return texts.map((text) => text.toWellFormed());
 }
@@ -120,7 +124,7 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Arguments may be larger than a payload's 1 MiB: the ledger keeps large ones as blobs. */
+/** Arguments may be larger than a payload's 1 MiB: the ledger stores large ones as blobs. */
 const QUERY_LIMITS: Partial<CanonLimits> = { bytesMax: 67_108_864, nodesMax: 4_194_304 };
 
 function frozenCopy(query: PolicyQuery): PolicyQuery {

@@ -5,7 +5,8 @@ import { type NameSort, readName } from './grammar.ts';
 import type { Condition, Rule, RuleTable } from './rule.ts';
 
 /**
- * Reads a table from data of any origin, such as a parsed JSON file; unknown members are refused.
+ * Parses a table from data of any origin, such as a parsed JSON file. Unknown fields are refused.
+ *
  * @throws AuthorityError `bad_policy`, with a JSON pointer to the place
  */
 export function parseRuleTable(value: unknown): RuleTable {

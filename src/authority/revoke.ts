@@ -10,7 +10,7 @@ interface Line {
 const LINE = form.members({ writ: form.object, chain: form.list(form.object) });
 
 /**
- * The resource that a writ must cover to revoke another: `writ:ID`. Of writs that are not made yet: `writ:**`.
+ * The resource that a writ must cover to revoke another: `writ:ID`. For future writs: `writ:**`.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -20,10 +20,11 @@ export function revokeScope(id: string): string {
 }
 
 /**
- * Whether who holds `by` may revoke a writ: they hold one of its ancestors (UCAN 1.0: any issuer of the chain may), or an
- * office: a root writ of the very key that issued its root, which that key gave for it by name. Nobody revokes what they hold
- * themselves, nor, without such an office, what stands beside or above it, whatever their own root grants. That `by` grants the
- * action and the scope is for `checkWrit`.
+ * Whether the holder of `by` may revoke a writ. The holder must hold one of its ancestors (UCAN
+ * 1.0: any issuer of the chain may revoke), or an office. An office is a root writ of the same key
+ * that issued the writ's root, and it grants revocation by name. No holder can revoke its own writ.
+ * Without an office, no holder can revoke a sibling or an ancestor, whatever its own root grants.
+ * `checkWrit` checks that `by` grants the action and the scope.
  *
  * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
  */
@@ -37,7 +38,10 @@ export function mayRevoke(by: Line, line: Line): boolean {
   return by.writ.parent === null && by.writ.issuer === (chain.at(-1) ?? writ).issuer && isOffice(by.writ, id);
 }
 
-/** A star is for what its holder does, and says nothing of others: the action is named, and that it is about writs. */
+/**
+ * A star covers the holder's own actions and not those of others. An office must name the action
+ * and a scope of writs.
+ */
 function isOffice({ actions = [], scopes = [] }: Writ, id: string): boolean {
   return actions.includes('assize.revoke') && [id, '*', '**'].some((which) => scopes.includes(revokeScope(which)));
 }

@@ -14,8 +14,10 @@ import { parseRuleTable } from './read-rule-table.ts';
 import type { Rule, RuleTable } from './rule.ts';
 
 /**
- * The built-in policy. Every row that applies counts: a deny wins over all, then needs_approval, then allow; `rule` names
- * the first row of the winning sort. Deterministic and total; no regular expressions. The digest is the hash of the table.
+ * The built-in policy. Every matching row counts: deny takes precedence, then needs_approval, then
+ * allow. `rule` names the first row of the deciding kind. Deterministic and total, without regular
+ * expressions. The digest is the hash of the table.
+ *
  * @throws AuthorityError `bad_policy`, with a JSON pointer to the place
  */
 export function ruleTable(table: RuleTable): Policy {
@@ -29,7 +31,7 @@ export function ruleTable(table: RuleTable): Policy {
   });
 }
 
-/** Part of the digest: bump it when the meaning of a table changes. */
+/** Part of the digest. Increase it when the meaning of a table changes. */
 const ENGINE = 'assize/rule-table/v3';
 
 interface Row {
@@ -43,7 +45,7 @@ interface Row {
 
 const candidateLimit = 4096;
 
-/** The rows whose action fits, remembered by name. */
+/** The rows with a matching action, cached by name. */
 function candidatesFor(action: string, rows: readonly Row[], known: Map<string, readonly Row[]>): readonly Row[] {
   const found = known.get(action);
   if (found !== undefined) return found;
@@ -70,7 +72,7 @@ function decide(table: RuleTable, rows: readonly Row[], query: PolicyQuery): Pol
   return decisionOf(winner.effect, winner.id, [winner.because ?? `Rule ${winner.id} applies.`], errors);
 }
 
-/** Whether the row applies, or what kept it from being evaluated. */
+/** Whether the row applies, or the reason why it could not be evaluated. */
 function rowApplies(row: Row, query: PolicyQuery): boolean | string {
   if (row.roles !== undefined && !row.roles.has(query.role.name)) return false;
   if (row.principals !== undefined) {
@@ -98,7 +100,7 @@ function scopesFit(effect: Verdict, patterns: readonly Name[], asked: readonly s
   return scopes.some((scope) => patterns.some((pattern) => nameOverlaps(pattern, scope)));
 }
 
-/** A name as it is asked about. With a star it would be more than any row for a part of it denies. */
+/** An exact name. A name with a star would cover more than a row that denies a part of it. */
 function exactName(text: string): Name | BadName {
   const name = readName('action', text);
   return 'problem' in name || name.concrete ? name : { problem: 'has a star where one exact name is needed' };

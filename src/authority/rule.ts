@@ -2,13 +2,17 @@ import type { Json } from '#base';
 import type { Verdict } from './policy.ts';
 
 /**
- * A test of one place in the arguments. All tests given must hold. A place that is absent, or not a number where `min` or
- * `max` needs one, is an error, and errors deny: put a condition with `exists` before one on an optional argument.
+ * A test of one place in the arguments. All given tests must hold. An absent place, or a value that
+ * is not a number for `min` or `max`, is an error, and errors deny. Put a condition with `exists`
+ * before a condition on an optional argument.
  */
 export interface Condition {
   /** JSON pointer into the arguments. */
   readonly path: string;
-  /** Whether there is a value. An error only where what stands above it could have none, and who reads it might find it elsewhere. */
+  /**
+   * Whether there is a value. An error only if a container above could not hold it, because a
+   * reader might find the value elsewhere.
+   */
   readonly exists?: boolean;
   /** Equal to this value. */
   readonly is?: Json;
@@ -16,29 +20,29 @@ export interface Condition {
   /** Equal to one of these. */
   readonly in?: readonly Json[];
   readonly not_in?: readonly Json[];
-  /** A number, at least and at most; both ends belong to it. */
+  /** Minimum and maximum of a number, both inclusive. */
   readonly min?: number;
   readonly max?: number;
-  /** A text that this pattern of the grammar covers, such as `fs:/repo/**`. */
+  /** A text that this pattern of the grammar matches, such as `fs:/repo/**`. */
   readonly matches?: string;
 }
 
-/** One row. It applies when its action, principal and scopes fit and all conditions hold. */
+/** One row. It applies if its action, principal and scopes match and all conditions hold. */
 export interface Rule {
   readonly id: string;
   readonly effect: Verdict;
   /** Patterns of action names. */
   readonly actions: readonly string[];
-  /** Patterns of principals; absent: anyone. */
+  /** Patterns of principals. Absent: any principal. */
   readonly principals?: readonly string[];
-  /** Names of roles; absent: any. */
+  /** Names of roles. Absent: any. */
   readonly roles?: readonly string[];
   /**
-   * Patterns of resources; absent: any. An `allow` rule applies when it contains every scope of the action, the others
-   * when they meet one of them.
+   * Patterns of resources. Absent: any. An `allow` rule applies if it contains every scope of the
+   * action. The others apply if they overlap one scope.
    */
   readonly scopes?: readonly string[];
-  /** In order; the first that does not hold ends the row. */
+  /** In order. The first that does not hold ends the row. */
   readonly where?: readonly Condition[];
   /** A sentence for people. */
   readonly because?: string;
@@ -47,6 +51,6 @@ export interface Rule {
 export interface RuleTable {
   readonly id: string;
   readonly rules: readonly Rule[];
-  /** When no row applies. */
+  /** The decision if no row applies. */
   readonly otherwise: 'allow' | 'deny';
 }

@@ -2,13 +2,16 @@ import type { Axis } from './axis.ts';
 import { type NameSort, nameContains, nameOf, quoted } from './grammar.ts';
 import type { Writ, WritBody } from './writ.ts';
 
-/** On which axis a child goes beyond its parent, and by what, for whoever wrote the child. */
+/**
+ * Describes the axis on which a child exceeds its parent, and the excess, for the author of the
+ * child.
+ */
 export function wideningText(axis: Axis, parent: Writ, child: WritBody): string {
   const beyond = BEYOND[axis]?.(parent, child);
   return `${axis} goes beyond what the parent grants${beyond === undefined ? '' : ` (${beyond})`}`;
 }
 
-/** What stands in the way; undefined where the axis says it all. */
+/** The violating values. Undefined if the axis alone is enough. */
 const BEYOND: { readonly [A in Axis]?: (parent: Writ, child: WritBody) => string | undefined } = {
   trajectory: (parent, child) => `${child.trajectory ?? 'any'}, not ${parent.trajectory}`,
   actions: (parent, child) => uncovered('action', parent.actions, child.actions),
@@ -28,7 +31,7 @@ const BEYOND: { readonly [A in Axis]?: (parent: Writ, child: WritBody) => string
   },
 };
 
-/** Those that no pattern of the wider list contains. */
+/** The patterns that no pattern of the wider list contains. */
 function uncovered(sort: NameSort, wider: readonly string[] = [], narrower: readonly string[] = []): string {
   const patterns = wider.map((text) => nameOf(sort, text));
   return narrower

@@ -6,49 +6,55 @@ import { type NameSort, readName } from './grammar.ts';
 
 /** Links from a root writ (depth 0) to the deepest child. */
 export const MAX_DEPTH = 8;
-/** Most members of one list, and most units of one budget. */
+/** Maximum number of items in one list, and of units in one budget. */
 export const MAX_ITEMS = 256;
-/** Longest subject, trajectory, unit or nonce, in UTF-16 units. */
+/** Maximum length of subject, trajectory, unit or nonce, in UTF-16 units. */
 export const MAX_TEXT = 512;
 
 /**
- * A signed capability, in its stored form: what `subject` may do, given by `issuer`. It is a value; that it may be used is
- * decided by `checkWrit`. An absent list or budget grants nothing (DESIGN §7).
+ * A signed capability, in its stored form: the actions that `issuer` grants to `subject`. It is a
+ * value. `checkWrit` decides whether it can be used. An absent list or budget grants nothing
+ * (docs/decisions/011-writs-and-policies.md).
  */
 export interface Writ {
   readonly v: 1;
   /** Ed25519 public key, 64 hex digits. A root's issuer must be an anchor of the configuration. */
   readonly issuer: string;
-  /** Who may use it: any text that names a principal; a public key if it shall be able to issue children. */
+  /**
+   * The principal that may use the writ, as any text. To issue children, the subject must be a
+   * public key.
+   */
   readonly subject: string;
-  /** Id of the writ that this one narrows; null for a root. */
+  /** Id of the writ that this one narrows. Null for a root. */
   readonly parent: string | null;
-  /** The one trajectory it is for; absent: any. A writ with a budget names one. */
+  /** The one trajectory of the writ. Absent: any. A writ with a budget names one. */
   readonly trajectory?: string;
   /** Patterns of action names. */
   readonly actions?: readonly string[];
   /** Patterns of resources, in normal form. */
   readonly scopes?: readonly string[];
-  /** What may be spent in all, children included. */
+  /** The total amount that may be spent, children included. */
   readonly budget?: Amounts;
-  /** First instant at which it holds. */
+  /** First instant at which the writ is valid. */
   readonly not_before: Instant;
-  /** First instant at which it no longer holds. */
+  /** First instant at which the writ is no longer valid. */
   readonly expires: Instant;
-  /** Levels of children it may have: 0 for none, at most 8. */
+  /** Maximum number of levels of children: 0 for none, at most 8. */
   readonly max_depth: number;
-  /** Patterns of actions that a counselor must approve; children may only add. */
+  /** Patterns of actions that a counselor must approve. Children can only add patterns. */
   readonly require_approval?: readonly string[];
   /** Makes two equal grants two writs. */
   readonly nonce: string;
-  /** Ed25519 over `assize/writ/v1\n` and the canonical text without this member, 128 hex digits. */
+  /** Ed25519 over `assize/writ/v1\n` and the canonical text without this field, 128 hex digits. */
   readonly signature: string;
 }
 
-/** What is signed. */
+/** The signed part of a writ. */
 export type WritBody = Omit<Writ, 'signature'>;
 
-/** A root writ to be issued. Names are brought to normal form; an absent list is written as the empty one. */
+/**
+ * A root writ before signing. Names are normalised, and an absent list is written as an empty one.
+ */
 export type WritGrant = Omit<WritBody, 'v' | 'parent'>;
 
 /**
@@ -60,8 +66,10 @@ export function issueWrit(grant: WritGrant, privateKey: string): Writ {
 }
 
 /**
- * Reads a writ from data of any origin. Strict: an unknown member or version, a name not in normal form, or anything out
- * of bounds is refused. It does not look at the signature; `checkWrit` does. The result is a frozen copy.
+ * Parses a writ from data of any origin. Strict: an unknown field or version, a name not in normal
+ * form, or a value out of bounds is refused. The signature is not checked here; `checkWrit` checks
+ * it. The result is a frozen copy.
+ *
  * @throws AuthorityError `bad_writ`
  */
 export function parseWrit(value: unknown): Writ {
@@ -79,7 +87,11 @@ export function writId(writ: Writ): string {
   return ids.get(writ) ?? ids.get(parseWrit(writ))!;
 }
 
-/** The members of what a caller says of a writ, whatever it is. @throws AuthorityError `bad_writ` */
+/**
+ * The fields of a caller's writ, after checking that the value is an object.
+ *
+ * @throws AuthorityError `bad_writ`
+ */
 export function membersOf<T extends object>(given: T): T {
   if (typeof given !== 'object' || given === null) throw bad('', 'must be an object');
   try {
@@ -89,7 +101,10 @@ export function membersOf<T extends object>(given: T): T {
   }
 }
 
-/** A draft as it will be signed: names in normal form, absent lists written as empty ones, everything in bounds. */
+/**
+ * A draft in its signed form: names normalised, absent lists written as empty ones, every value in
+ * bounds.
+ */
 export function draftWrit(draft: WritBody): WritBody {
   const { actions = [], scopes = [], budget = {}, require_approval = [], ...rest } = draft;
   const full = { ...rest, actions, scopes, budget, require_approval, signature: NO_SIGNATURE };
@@ -98,7 +113,8 @@ export function draftWrit(draft: WritBody): WritBody {
 }
 
 /**
- * Signs a draft with the issuer's key. Says nothing about being narrower than a parent.
+ * Signs a draft with the issuer's key. Does not check that it is narrower than a parent.
+ *
  * @throws AuthorityError `wrong_key`
  */
 export function signWrit(body: WritBody, privateKey: string): Writ {
@@ -116,7 +132,7 @@ export function signWrit(body: WritBody, privateKey: string): Writ {
   return parseWrit({ ...body, signature });
 }
 
-/** Undefined for what is no private key. */
+/** Undefined if the text is not a private key. */
 function signedBy(privateKey: string, text: string): string | undefined {
   try {
     return signText('writ', text, privateKey);
@@ -126,7 +142,9 @@ function signedBy(privateKey: string, text: string): string | undefined {
   }
 }
 
-/** True when the writ was signed with its issuer's key. Never throws: a key that is no key has signed nothing. */
+/**
+ * Whether the writ was signed with its issuer's key. Never throws: an invalid key returns false.
+ */
 export function signatureHolds(writ: Writ): boolean {
   const id = ids.get(writ);
   if (id !== undefined && signed.get(id) === true) return true;
@@ -136,12 +154,17 @@ export function signatureHolds(writ: Writ): boolean {
   return holds;
 }
 
-/** Ids of writs whose signature held, which their id is a hash of: each trajectory that is opened is shown them anew. */
+/**
+ * Ids of writs with a valid signature, which the id covers. Each trajectory that is opened presents
+ * them again.
+ */
 const signed = new RecentMap<string, true>(1_000);
 
 const NO_SIGNATURE = '0'.repeat(128);
 
-/** Ids of the frozen writs that this module made; what a caller built by hand is read anew each time. */
+/**
+ * Ids of the frozen writs that this module created. A writ built by a caller is parsed every time.
+ */
 const ids = new WeakMap<object, string>();
 
 function isKnown(value: unknown): value is Writ {
