@@ -20,14 +20,14 @@ import type { Erased, Hash } from '../entry/hash.ts';
 import { placedProvenance } from '../entry/placed-provenance.ts';
 import { faultAt, type Held, type Values } from './values.ts';
 
-/** A row of a plan: one of memory's, with the id of its entry not known yet. */
+/** A row of a plan: a fact row of memory, before the id of its entry is known. */
 export interface PlannedFact extends FactColumns {
   readonly system_time_start: Instant;
   readonly seq: number;
   readonly cardinality: FactCardinality;
 }
 
-/** What happens to the rows of a partition, all at one system time: a plan of memory. */
+/** The planned change of a partition's rows at one system time. */
 export interface PlannedChange {
   readonly systemTime: Instant;
   readonly close: readonly FactKey[];
@@ -36,9 +36,11 @@ export interface PlannedChange {
 }
 
 /**
- * A plan as an entry has it: `objects` stand for what its rows say, in their order. `factWrites` of that entry is what the plan says.
+ * Converts a plan to the form of an entry. `objects` refer to the texts of the rows, in row order.
+ * `factWrites` of that entry restores the plan.
  *
- * @throws ArgumentError `bad_argument`, also where a row has no object, or another version, system time or cardinality
+ * @throws ArgumentError `bad_argument`, also for a row without an object, or with another version,
+ * system time or cardinality
  */
 export function beliefChange(
   plan: PlannedChange,
@@ -72,7 +74,7 @@ export function beliefChange(
       'cardinality',
     );
   }
-  // In canonical order, as columns are: so the text of the entry takes half the time.
+  // In canonical order, as columns are, which halves the time to write the entry's text.
   return {
     cardinality,
     close: close.map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
@@ -85,7 +87,7 @@ export function beliefChange(
   };
 }
 
-/** What a branch's partition begins with, as an entry has it: rows as they stand in a store. */
+/** The inherited facts of a branch's partition in the form of an entry, from rows of a store. */
 export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inheritance {
   return {
     until,
@@ -113,11 +115,12 @@ const OF = form.members({
 });
 
 /**
- * What an entry changes of beliefs, for a store: none for an entry that is no commit. Its own writes are placed, so that provenance says
- * the same outside of it. A text that was erased is the canonical text of `{"$erased": hash}`, and so is each name of a
- * partition that was.
+ * The changes of facts in an entry, in the form of a store. Returns an empty list for an entry that
+ * is not a commit. Provenance names the entry's own writes by entry id, so it reads the same
+ * outside the entry. An erased text, or an erased name of a partition, becomes the canonical text
+ * of `{"$erased": hash}`.
  *
- * @throws LedgerFault where a blob is not there or is not of its form
+ * @throws LedgerFault if a blob is missing or malformed
  */
 export async function factWrites(entry: Entry, values: Pick<Values, 'held'>): Promise<FactWrite[]> {
   if (entry.payload.kind !== 'commit') return [];

@@ -2,20 +2,24 @@ import { type Json, setOwn } from '#base';
 import { parsePointer } from '#canon';
 import type { Patch } from '../entry/patch.ts';
 
-/** A folded state. `owned`: what of it may be changed in place; undefined: all of it (see `share`). */
+/**
+ * A folded state. `owned`: the parts that may be changed in place. Undefined: all parts (see
+ * `share`).
+ */
 export interface Folded {
   state: Record<string, unknown>;
   owned: WeakSet<object> | undefined;
 }
 
-/** A state that nothing else refers to. */
+/** A state without other references to it. */
 export function fresh(state: Json): Folded {
   return { state: state as Record<string, unknown>, owned: undefined };
 }
 
 /**
- * A second fold of the same state, for a branch: both go on independently, and each copies, one level at a time,
- * only what it changes. So a branch costs what it changes and not what it inherits.
+ * A second fold of the same state, for a branch. Both folds continue independently, and each copies
+ * only the levels that it changes. A branch therefore costs its changes and not its inherited
+ * state.
  */
 export function share(fold: Folded): Folded {
   fold.owned = new WeakSet();
@@ -25,10 +29,11 @@ export function share(fold: Folded): Folded {
 const OPERATIONS: ReadonlySet<string> = new Set(['add', 'replace', 'remove']);
 
 /**
- * Applies one commit's operations in order. `add` only where nothing is (in a list: at its end), `replace` and
- * `remove` only where something is (in a list: `remove` at its end), as the kernel writes them.
+ * Applies the operations of one commit in order. `add` requires a missing value (in a list: its
+ * end). `replace` and `remove` require an existing value (in a list: `remove` only at its end). The
+ * kernel writes only such operations.
  *
- * @throws Error with the reason; the fold is then not to be used any more.
+ * @throws Error with the reason; the fold must not be used afterwards
  */
 export function applyPatches(fold: Folded, patches: readonly Patch[]): void {
   for (const patch of patches) applyPatch(fold, patch);

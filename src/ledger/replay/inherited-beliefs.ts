@@ -9,10 +9,10 @@ import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import { Values } from './values.ts';
 
-/** A partition in the memory of a branch, as an entry names it. */
+/** A partition in a branch's memory, as an entry names it. */
 export interface BranchesPartition {
   readonly name: PartitionName & { readonly branch: string };
-  /** Of the blob that it is named by. */
+  /** The hash of the blob with the partition's name. */
   readonly names: Hash;
 }
 
@@ -21,19 +21,22 @@ type Reader = Pick<LedgerStore, 'blob' | 'entries' | 'erasedBy' | 'resolve' | 't
 const PAGE = 1_000;
 
 /**
- * The rules of what branches begin with, which need the changes of all trajectories: that a partition of a branch begins once, with the rows that were
- * open in its source as of `until`; that this is not after where the branch begins; and that what the source itself had changed by then is in it.
- * Commits that change beliefs are read once, and those kept that are of the same space, subject and predicate.
+ * Checks the inherited facts of branches, which needs the changes of all trajectories. A branch's
+ * partition starts once, with the rows that were open in its source as of `until`. `until` is not
+ * after the branch point and covers all changes by the source itself. The check reads commits that
+ * change facts once, and keeps those of matching space, subject and predicate.
  *
- * Which of the changes of others had come by then no ledger says, because their clocks may differ: what is as of some instant before is right.
- * Where the names of a partition were erased, any such one may be the source.
+ * The ledger does not record which changes of other trajectories had arrived, because clocks can
+ * differ. Any earlier instant is therefore accepted. If the names of a partition were erased, any
+ * such partition can be the source.
  *
- * `unsound`: trajectories that do not verify, with the seq of the fault. Their entries from there on are not read. Where changes of a source are missing by
- * their versions, so that they may be among those, nobody can tell what a branch should have begun with.
+ * `unsound`: trajectories that fail verification, with the seq of the fault. Their later entries
+ * are not read. If a source lacks versions that may be in those entries, the branch cannot be
+ * checked.
  *
- * One fault a trajectory.
+ * Returns at most one fault per trajectory.
  *
- * @throws LedgerFault where a trajectory is at fault by itself
+ * @throws LedgerFault if a trajectory itself is at fault
  */
 export async function inheritanceFaults(
   reader: Reader,
@@ -48,7 +51,7 @@ export async function inheritanceFaults(
   const faults = new Map<string, Fault>();
   for (const { name, names } of partitions) {
     const line = sources.get(name.branch) as readonly Source[];
-    // Of a source that does not verify where the branch begins, nobody knows what it had changed.
+    // If a source fails verification before the branch point, its changes are unknown.
     if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq)) continue;
     const found = faultIn(changes, line, { name, names });
     if (found === undefined) continue;
@@ -59,25 +62,28 @@ export async function inheritanceFaults(
   return [...faults.values()];
 }
 
-/** Where a branch, or the one that it comes from, takes its memory over. */
+/** The point at which a branch, or an ancestor of the branch, inherits its memory. */
 interface Source {
-  /** Of a branch; absent: what is shared. */
+  /** The id of a branch. Absent: the shared memory. */
   readonly branch: string | undefined;
   readonly trajectoryId: string;
-  /** Of the entry that the branch begins at. */
+  /** The seq of the entry at the branch point. */
   readonly seq: number;
-  /** Up to when it is seen: the time of that entry, or of the latest change that its trajectory had made by then. */
+  /**
+   * The time up to which changes are visible: the time of that entry, or of the trajectory's latest
+   * earlier change.
+   */
   until: Instant;
 }
 
-/** A change of a partition, with its place. */
+/** A change of a partition, with its position. */
 interface Change {
   readonly trajectory_id: string;
   readonly seq: number;
   readonly version: number;
   readonly system_time: Instant;
   readonly close: readonly FactKey[];
-  /** What it inserts, as a branch takes it over. */
+  /** The inserted rows, in the form that a branch inherits. */
   readonly rows: readonly TakenRow[];
   readonly inherit: Inheritance | undefined;
 }
@@ -87,17 +93,20 @@ interface TakenRow {
   readonly is: string;
 }
 
-/** Changes by partition; of what is told apart by names, and of those whose names were erased. */
+/** Changes by partition: of partitions with known names, and of partitions with erased names. */
 interface Changes {
   readonly named: ReadonlyMap<string, readonly Hash[]>;
   readonly unnamed: readonly Hash[];
-  /** In the order of their versions. */
+  /** In version order. */
   readonly of: ReadonlyMap<Hash, readonly Change[]>;
-  /** Whether some may be missing of the memory of that branch, or of what is shared. */
+  /** Whether changes may be missing in the memory of that branch, or in the shared memory. */
   readonly mayLack: (branch: string | undefined) => boolean;
 }
 
-/** The nearest first; what is shared is the last one. Honest ones never meet again. */
+/**
+ * The visibility chain of a branch, nearest first; the shared memory is last. Valid chains contain
+ * no cycle.
+ */
 async function sourcesOf(reader: Reader, branch: string): Promise<Source[]> {
   const found: Source[] = [];
   const firstOf = firstIn(reader);
@@ -127,7 +136,10 @@ function firstIn(reader: Reader): (trajectoryId: string) => Promise<Payload | un
   };
 }
 
-/** In which memories trajectories that do not verify may have changed something: in their own, where it can be told which that is. */
+/**
+ * The memories that trajectories with failed verification may have changed: their own memories, if
+ * known.
+ */
 async function lackedBy(
   reader: Reader,
   unsound: ReadonlyMap<string, number>,
@@ -144,13 +156,16 @@ async function lackedBy(
   return (branch) => memories.has(branch);
 }
 
-/** A branch begins no earlier than what it comes from. */
+/** A branch starts no earlier than its source. */
 function nestTimes(line: readonly Source[]): void {
   for (const [i, source] of [...line.entries()].reverse())
     source.until = maxInstant(source.until, line[i + 1]?.until ?? source.until);
 }
 
-/** Those of the same space, subject and predicate as one of the partitions. Moves sources on to the latest change before them. */
+/**
+ * The changes with the space, subject and predicate of one of the partitions. Moves each source on
+ * to its latest earlier change.
+ */
 async function changesOf(
   reader: Reader,
   partitions: readonly BranchesPartition[],
@@ -233,11 +248,11 @@ function faultIn(changes: Changes, sources: readonly Source[], { name, names }: 
   if (again !== undefined) return { change: again, detail: `the partition ${names} begins twice` };
   const { inherit, version } = first;
   if (inherit === undefined && version !== 1) {
-    // It may have begun where nobody can read it.
+    // The partition may start in unreadable entries.
     if (changes.mayLack(name.branch)) return undefined;
     return { change: first, detail: `the partition ${names} begins with version ${version}, and inherits nothing` };
   }
-  // From one to the next, as long as nothing had been changed there.
+  // Walks the visibility chain until a source has changed the partition.
   for (const source of sources) {
     const there = changes.named.get(keyOf({ ...name, branch: source.branch })) ?? [];
     if (inherit !== undefined && there.some((hash) => isTakenOver(inherit, source, changes.of.get(hash) ?? [])))
@@ -258,7 +273,10 @@ function faultIn(changes: Changes, sources: readonly Source[], { name, names }: 
     : { change: first, detail: `what it inherits of ${names} is not what its source had at ${inherit.until}` };
 }
 
-/** Whether all changes of a partition are there before that version: what a branch begins with was changed so often in its source. */
+/**
+ * Whether all changes of a partition before that version are known. The version counts the source's
+ * changes that the branch inherits.
+ */
 function isKnown({ named, of }: Changes, name: NameParts, version: number): boolean {
   return (named.get(keyOf(name)) ?? []).some((hash) => {
     const versions = new Set((of.get(hash) ?? []).map((change) => change.version));
@@ -269,12 +287,15 @@ function isKnown({ named, of }: Changes, name: NameParts, version: number): bool
   });
 }
 
-/** Whether the branch's source had made it where the branch begins. */
+/** Whether the branch's source made the change before the branch point. */
 function isBefore({ trajectory_id, seq }: Change, source: Source): boolean {
   return trajectory_id === source.trajectoryId && seq <= source.seq;
 }
 
-/** Whether it is what was open there as of then, with all that the source itself had changed. */
+/**
+ * Whether the inherited rows are the rows open at that time, including all changes of the source
+ * itself.
+ */
 function isTakenOver({ until, rows }: Inheritance, source: Source, changes: readonly Change[]): boolean {
   const [first] = changes;
   if (first === undefined || until > source.until) return false;

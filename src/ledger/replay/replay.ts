@@ -20,35 +20,41 @@ import type { BranchesPartition } from './inherited-beliefs.ts';
 import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
 import { checkErasure, faultAt as fault, Values } from './values.ts';
 
-/** How many texts that an entry refers to are read at once: a server is asked for them together, and they are all here meanwhile. */
+/**
+ * Number of referenced texts read in parallel for one entry. All of them are in memory at the same
+ * time.
+ */
 const READ_AT_ONCE = 64;
 
-/** What replay reads from. */
+/** The reads that replay needs. */
 export type LedgerReader = Pick<LedgerStore, 'entries' | 'blob' | 'erasedBy' | 'resolve'>;
 
 export interface ReplayOptions {
-  /** Called for every entry that was accepted one by one, in order. */
+  /** Called for every entry accepted individually, in order. */
   readonly onEntry?: (entry: Entry) => void;
-  /** Called for every run that was accepted as a whole. */
+  /** Called for every run accepted as a whole. */
   readonly onRun?: (run: Run) => void;
-  /** Called of a branch, before its first entry is given: the writs that had been revoked where it begins. */
+  /** Called for a branch before its first entry, with the writs revoked at the branch point. */
   readonly onInherited?: (revoked: ReadonlySet<Hash>) => void;
-  /** Called for every partition of a branch's memory that an accepted entry changes, as far as its names were not erased. */
+  /**
+   * Called for every partition of a branch's memory that an accepted entry changes, if its name was
+   * not erased.
+   */
   readonly onBranches?: (partition: BranchesPartition) => void;
-  /** Called at the beginning of every page, with the seq it begins at. */
+  /** Called at the start of every page, with the seq of its first entry. */
   readonly onPage?: (seq: number) => void;
   /** Stop after the entry with this id. */
   readonly until?: Hash;
   /**
-   * Goes on from there, and changes it: not to be used any more when this fails. Must be of this trajectory, and not behind
-   * `until`. Only the entry that it stands at is looked at again.
+   * Continues from this replay and changes it; do not use it after a failure. It must belong to
+   * this trajectory and not be past `until`. Only its last entry is checked again.
    */
   readonly from?: Replayed;
-  /** Runs that somebody else checked; not asked for with `until`. */
+  /** Runs that a worker thread checked. Not used together with `until`. */
   readonly ahead?: Ahead;
 }
 
-/** A chain that was replayed: its rules' state and its world. */
+/** A replayed chain: the state of its rules, and the folded state. */
 const REPLAY_OPTIONS = form.members({ until: form.optional(form.text) });
 
 export interface Replayed {
@@ -56,19 +62,20 @@ export interface Replayed {
   readonly fold: Folded;
 }
 
-/** What a branch takes over of the entry that it begins at. */
+/** The values that a branch inherits at its branch point. */
 interface Point {
   readonly fold: Folded;
   readonly revoked: ReadonlySet<Hash>;
 }
 
-/** A fold of a trajectory up to some entry at or before the one with this seq, that nobody else has. */
+/** A fold of a trajectory up to an entry at or before this seq. The caller owns the fold. */
 export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed | undefined>;
 
 /**
- * Replays trajectories: recomputes ids, parents and seqs, checks every chain rule, follows branches to their
- * source and delegations to their other end (`links.ts`), folds the world. Calls no domain code. States at which branches begin are kept and shared, so a hundred
- * branches of one large world cost what they change.
+ * Replays trajectories. Replay recomputes ids, parents and seqs, checks every chain rule, and folds
+ * the state. It follows branches to their source and delegations to their other end (`links.ts`).
+ * It calls no domain code. The states at branch points are cached and shared, so a hundred branches
+ * of a large state cost only their changes.
  */
 export class Replayer {
   readonly values: Values;
@@ -76,7 +83,10 @@ export class Replayer {
   readonly #startFor: StartFor;
   readonly #points: Map<Hash, Point> = new Map();
 
-  /** `startFor`: where to begin when only the state after an entry is asked for. Default: at the first entry. */
+  /**
+   * `startFor`: where to start if only the state after an entry is needed. Default: at the first
+   * entry.
+   */
   constructor(reader: LedgerReader, startFor: StartFor = async () => undefined) {
     this.#reader = reader;
     this.values = new Values(reader);
@@ -89,17 +99,17 @@ export class Replayer {
     return this.#replay(trajectoryId, options, [trajectoryId]);
   }
 
-  /** `path`: this trajectory, and those whose branches led to it. */
+  /** `path`: this trajectory, and the trajectories whose branches led to it. */
   async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
     const chain = options.from?.chain ?? new Chain(trajectoryId);
     const links = new Links(this.#reader, chain);
     let fold = options.from?.fold;
     if (fold !== undefined && chain.head === options.until) return { chain, fold };
-    // The last one again, so that what stands before it can't have changed unseen.
+    // The last entry is checked again, so that a change before it cannot go unnoticed.
     let again = options.from === undefined ? 0 : 1;
     for (;;) {
       options.onPage?.(chain.seq);
-      // A run has no place inside at which to stop.
+      // Replay cannot stop inside a run.
       const found = options.until === undefined ? options.ahead?.at(trajectoryId, chain.seq) : undefined;
       if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
         foldRun(fold, found);
@@ -145,7 +155,7 @@ export class Replayer {
   }
 
   /**
-   * The state after an entry, shared with every other caller that asks for it (see `share`).
+   * The state after an entry, shared with all callers that ask for it (see `share`).
    *
    * @throws LedgerFault
    */
@@ -154,7 +164,7 @@ export class Replayer {
   }
 
   /**
-   * The writs that had been revoked in a trajectory when an entry was made, with those that it took over itself.
+   * The writs revoked in a trajectory before an entry, including inherited revocations.
    *
    * @throws LedgerFault
    */
@@ -172,14 +182,17 @@ export class Replayer {
     return point;
   }
 
-  /** The state that a root begins with, or a delegation gives to its child. @throws LedgerFault */
+  /**
+   * The initial state of a root, or the state that a delegation gives its child. @throws
+   * LedgerFault
+   */
   async begin(
     entry: Pick<Entry, 'trajectory_id' | 'seq'>,
     { initial_state, sensitive = [] }: Pick<RootPayload, 'initial_state' | 'sensitive'>,
   ): Promise<Folded> {
     const state = await this.values.value(entry, initial_state);
     if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is no object');
-    // What stands in the entry is left as it was given.
+    // The values of the entry stay unchanged.
     const fold = fresh(isBlobRef(initial_state) ? state : structuredClone(state));
     applyCommit(fold, entry, await this.values.patches(entry, sensitive));
     return fold;
@@ -192,14 +205,14 @@ export class Replayer {
       try {
         return await this.#replay(trajectoryId, { until, from }, path);
       } catch (error) {
-        // Perhaps it is only the start that does not fit.
+        // The start alone may not fit.
         if (!(error instanceof LedgerFault)) throw error;
       }
     }
     return this.#replay(trajectoryId, { until }, path);
   }
 
-  /** Forgets the states that branches begin with. */
+  /** Evicts the cached states of branch points. */
   forget(): void {
     this.#points.clear();
   }
@@ -209,7 +222,10 @@ export class Replayer {
     this.#points.set(entryId, point);
   }
 
-  /** What no fold reads must be there all the same, and be what it was, or be erased. The names of partitions that were not. */
+  /**
+   * Checks blobs that no fold reads: each must exist with its hash, or be erased. Returns the
+   * partition names that were not erased.
+   */
   async #checkBlobs(entry: Entry): Promise<readonly { readonly name: PartitionName; readonly hash: Hash }[]> {
     const names: { name: PartitionName; hash: Hash }[] = [];
     const folded = new Set(foldedOf(entry.payload));
@@ -238,7 +254,9 @@ export class Replayer {
     return names;
   }
 
-  /** The common case, without a promise an entry; undefined when something has to be read first. */
+  /**
+   * The common case, without a promise per entry. Returns undefined if a value must be read first.
+   */
   #foldNow(fold: Folded | undefined, entry: Entry): Folded | undefined {
     const { payload } = entry;
     if (payload.kind === 'root' || payload.kind === 'branch') return undefined;
@@ -262,7 +280,7 @@ export class Replayer {
 
   async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<Point> {
     const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
-    // Honest ids can't do this; a changed beginning can, and would lead round for ever.
+    // Valid ids cannot form a cycle. An altered first entry can, and replay would never end.
     if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would begin with itself`);
     const row = await this.#reader.resolve(sourceId);
     if (row === undefined || row.trajectory_id !== trajectoryId) {
@@ -289,25 +307,27 @@ export class Replayer {
   }
 }
 
-/** The fault of a branch whose source is at fault. */
+/** The fault of a branch with a faulty source. */
 function unsound(entry: Entry, error: unknown): unknown {
   if (!(error instanceof LedgerFault)) return error;
   return fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);
 }
 
-/** What a fold reads, and so has checked. */
+/** The values that a fold reads and checks. */
 function foldedOf(payload: Payload): readonly unknown[] {
   if (payload.kind === 'root') return [payload.initial_state, ...valuesIn(payload.sensitive)];
   return payload.kind === 'commit' ? changesOf(payload.delta.state) : [];
 }
 
-/** What a position asks of the value in it. */
+/** The form required of a value in a position. */
 interface PositionForm {
   readonly check: (value: unknown) => boolean;
   readonly what: string;
 }
 
-/** What no fold of this chain reads, and others will: it must be of its form already. */
+/**
+ * The values that no fold of this chain reads but other folds will. They must have their form now.
+ */
 function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
   const forms = new Map<unknown, PositionForm>();
   if (payload.kind === 'pending_approval') {
@@ -350,7 +370,7 @@ function foldRun(fold: Folded, run: Run): void {
   }
 }
 
-/** @throws LedgerFault unless it is the last entry that the chain accepted */
+/** @throws LedgerFault if the row is not the last entry that the chain accepted */
 function checkAgain(row: EntryRow, chain: Chain): void {
   const entry = checkRow(row);
   if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} stood here`);
@@ -360,27 +380,27 @@ function mayRefer(payload: Payload): boolean {
   return (payload.kind !== 'commit' && payload.kind !== 'rejection') || refersBesideFold(payload);
 }
 
-/** What `verify` says of one trajectory. */
+/** The result of `verify` for one trajectory. */
 export interface VerifyReport {
   readonly trajectory_id: string;
   readonly valid: boolean;
-  /** Entries that were accepted. */
+  /** Number of accepted entries. */
   readonly entries: number;
   readonly head: Hash | null;
-  /** Approvals that wait. */
+  /** Number of pending approvals. */
   readonly open: number;
-  /** Delegations that are not concluded. */
+  /** Number of delegations that are not concluded. */
   readonly delegated: number;
   readonly signed: number;
-  /** Values that it refers to and that were erased by an entry that says so. */
+  /** Number of values that the trajectory refers to and that an entry erased. */
   readonly erased: number;
   readonly fault?: Fault;
-  /** What is no fault, and somebody should see to; absent: nothing. */
+  /** Conditions that are not faults but need attention. Absent: none. */
   readonly warnings?: readonly string[];
 }
 
 /**
- * Replays one trajectory and reports; never throws for what is wrong with the ledger.
+ * Replays one trajectory and reports. A fault of the ledger is part of the report and never thrown.
  *
  * @throws ArgumentError `bad_argument`
  */

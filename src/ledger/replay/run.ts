@@ -12,8 +12,9 @@ import { isSettlement } from '../entry/settlement.ts';
 import { Chain } from '../rules/chain.ts';
 
 /**
- * The longest runs among consecutive entries that were checked one by one: commits and rejections that resolve nothing and
- * refer to no blob. Whatever breaks a rule is in none, so that who reads the entries one by one finds and names it.
+ * The longest runs among consecutive entries that were checked one by one: commits and rejections
+ * that resolve nothing and refer to no blob. An entry that breaks a rule is in no run, so a reader
+ * of individual entries finds and names the fault.
  */
 export function runsOf(entries: readonly Entry[]): Run[] {
   const runs: Run[] = [];
@@ -27,14 +28,14 @@ export function runsOf(entries: readonly Entry[]): Run[] {
   return runs;
 }
 
-/** The patches of a run, a list an entry. */
+/** The patches of a run, one list per entry. */
 export function patchesOfRun({ patches }: Run): readonly (readonly Patch[])[] {
   // Node's own parser can misread names with escapes (nodejs/node#63785).
   const lists: Json = patches.includes('\\') ? parseStrict(patches, WORLD_LIMITS) : (JSON.parse(patches) as Json);
   return lists as unknown as readonly (readonly Patch[])[];
 }
 
-/** UTF-16 units of patches after which a run ends; one entry has about half a million at most. */
+/** UTF-16 units of patches after which a run ends. One entry has at most about half a million. */
 const PATCHES_MAX = 4_000_000;
 
 class RunBuilder {
@@ -53,11 +54,11 @@ class RunBuilder {
     this.#chain.seq = first.seq;
   }
 
-  /** False for an entry that does not belong to the run. */
+  /** Returns false for an entry that does not belong to the run. */
   take(entry: Entry): boolean {
     const { payload, seq } = entry;
     if (!isPlain(payload) || this.#patches.length > PATCHES_MAX) return false;
-    // The first commit stands for what came before the run.
+    // The first commit stands for the commits before the run.
     const first = payload.kind === 'commit' && this.#parentCommit === undefined;
     if (first) this.#chain.lastCommit = payload.parent_commit;
     try {
@@ -108,14 +109,14 @@ function isPlain(payload: Payload): boolean {
   return payload.kind === 'rejection' || !refersInFold(payload);
 }
 
-/** Whether what a commit changes, or a part of it, stands elsewhere. */
+/** Whether all or part of a commit's changes are in blobs. */
 export function refersInFold({ delta }: CommitPayload): boolean {
   return isBlobRef(delta.state) || valuesIn(delta.state).some(isBlobRef);
 }
 
 /**
- * Whether more than the fold has to be read for an entry, of the two kinds that nearly all are of: arguments or observations
- * are blobs, it erases some, revokes a writ, changes beliefs, or says what tools do, or did.
+ * Whether an entry of the two frequent kinds needs more reads than its fold. True if arguments or
+ * observations are blobs, and for erasures, revocations, changes of facts and effects.
  */
 export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
   const { args, observations } =

@@ -13,16 +13,17 @@ import type { LedgerStore } from '../ports/ledger-store.ts';
 
 type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
 
-/** What is in a position: the value, or that it was erased. */
+/** The content of a position: the value, or the mark of its erasure. */
 export type Held<T extends Json = Json> = { readonly value: T } | Erased;
 
 /**
- * Reads what entries refer to, checked against its hash. A text that is gone counts as erased only where the store names a
- * commit of `assize.erase` that says so; anything else is a fault.
+ * Reads the values that entries refer to and checks them against their hashes. A missing text
+ * counts as erased only if the store names a commit of `assize.erase` that erased it. Otherwise the
+ * missing text is a fault.
  */
 export class Values {
   readonly #reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>;
-  /** What entries erase, as far as they were asked for. */
+  /** Cached erasures by entry. */
   readonly #erasures: Map<Hash, Promise<ReadonlySet<Hash>>> = new Map();
 
   readonly #found: Map<string, Set<Hash>> = new Map();
@@ -31,7 +32,7 @@ export class Values {
     this.#reader = reader;
   }
 
-  /** @throws LedgerFault naming the entry that refers to it */
+  /** @throws LedgerFault naming the referring entry */
   async held<T extends Json>(entry: Place, stored: Stored<T>): Promise<Held<T>> {
     if (!isBlobRef(stored)) return { value: stored as T };
     const text = await this.#textOf(entry, stored);
@@ -45,7 +46,7 @@ export class Values {
     return { value: read.value };
   }
 
-  /** How many values that a trajectory refers to were found erased so far. */
+  /** Number of a trajectory's values found erased so far. */
   erasedIn(trajectoryId: string): number {
     return this.#found.get(trajectoryId)?.size ?? 0;
   }
@@ -55,7 +56,7 @@ export class Values {
     this.#found.set(trajectoryId, found.add(hash));
   }
 
-  /** As a state has it: `{"$erased": hash}` where the value is gone. */
+  /** The value as a state has it: `{"$erased": hash}` for an erased value. */
   async value<T extends Json>(entry: Place, stored: Stored<T>): Promise<T | Json> {
     const held = await this.held(entry, stored);
     return 'value' in held ? held.value : { $erased: held.$erased };
@@ -63,7 +64,7 @@ export class Values {
 
   /** The operations of a commit with their values, for a fold. @throws LedgerFault */
   async patches(entry: Place, stored: Stored<readonly Patch[]>): Promise<readonly Patch[]> {
-    // A list that was put away has no references in it.
+    // A list stored as a blob contains no references.
     if (isBlobRef(stored)) {
       const list: unknown = await this.value(entry, stored as unknown as Stored);
       if (!Array.isArray(list)) throw faultAt(entry, 'bad_patch', 'what it changes is no list');
@@ -72,20 +73,26 @@ export class Values {
     return Promise.all(stored.map((patch) => this.#resolved(entry, patch)));
   }
 
-  /** What an entry says that it erases; undefined where that is not of the form. @throws LedgerFault */
+  /** The arguments of an erasure, or undefined for another form. @throws LedgerFault */
   async erasure(entry: Place, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
-    // Salted ones could be said to be erased by the entry itself.
+    // Salted arguments could be erased by the entry itself.
     if (isBlobRef(args) && args.salted === true) return undefined;
     return erasureArgs(await this.value(entry, args));
   }
 
-  /** The answers that an entry has erased; none where it is no erasure, or not there. @throws LedgerFault */
+  /**
+   * The oracle answers that an entry erased. Empty if the entry is missing or is not an erasure.
+   * @throws LedgerFault
+   */
   async answersErased(by: Hash): Promise<ReadonlySet<Hash>> {
     const erasure = await this.erasureOf(by);
     return new Set(erasure && answersErasedBy(erasure.args));
   }
 
-  /** What an entry erases, and of which trajectory it is; undefined where it is no erasure, or not there. @throws LedgerFault */
+  /**
+   * The erased values and the trajectory of an erasure. Undefined if the entry is missing or is not
+   * an erasure. @throws LedgerFault
+   */
   async erasureOf(by: Hash): Promise<{ readonly trajectory_id: string; readonly args: ErasureArgs } | undefined> {
     const row = await this.#reader.resolve(by);
     const entry = row && checkRow(row);
@@ -123,7 +130,7 @@ export class Values {
   async #isErased(entry: Place, hash: Hash): Promise<boolean> {
     const by = await this.#reader.erasedBy(hash);
     if (by === undefined) return false;
-    // Asked once, also where many values are read at the same time.
+    // Read once, also for parallel reads of many values.
     let erased = this.#erasures.get(by);
     if (erased === undefined) {
       erased = this.#erasedIn(by);
@@ -144,7 +151,7 @@ export class Values {
   }
 }
 
-/** A reference, and not what an erasure left in a state. */
+/** Whether the value is a reference, and not the marker of an erasure. */
 export function refersTo(value: unknown): value is BlobRef {
   return isBlobRef(value) && Object.hasOwn(value, '$blob');
 }
@@ -156,7 +163,7 @@ function isSalted<T extends Json>(read: Json): read is { readonly salt: string; 
 }
 
 /**
- * The rule of an erasure: what it erases was salted, in entries of its own trajectory, before it.
+ * Checks an erasure: every erased value was salted, in an earlier entry of the same trajectory.
  *
  * @throws LedgerFault
  */
@@ -166,7 +173,7 @@ export async function checkErasure(
   reader: Pick<LedgerStore, 'entries'>,
 ): Promise<void> {
   if (erasure === undefined) throw faultAt(entry, 'malformed', 'the arguments are none of an erasure');
-  // One entry may have thousands of them.
+  // One entry can have thousands of erased values.
   const salted = new Map<number, ReadonlySet<Hash>>();
   for (const { hash, seq } of erasure.values) {
     const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());

@@ -2,27 +2,34 @@ import { canonicalize } from '#canon';
 import type { CounselorRecord, PendingPayload, VectorItem } from '../entry/entry.ts';
 
 /**
- * Decisions that take more than one person: each approval but the last is a `pending_approval` entry of its own, which
- * resolves the one before it, repeats what that one put up, and adds who approved. The last one is the commit.
+ * Proposals that require several approvals. Each approval except the last is a `pending_approval`
+ * entry. It resolves the previous entry, repeats the submitted proposal, and adds the approver. The
+ * last approval is the commit.
  */
 export function approvalsOf({ approvals, approved_by }: PendingPayload): {
-  /** How many people it takes. */
+  /** Number of required approvals. */
   readonly needed: number;
-  /** Who approved so far, the first one first. */
+  /** The approvers so far, in order. */
   readonly given: readonly CounselorRecord[];
 } {
   return { needed: approvals ?? 1, given: approved_by ?? [] };
 }
 
-/** Longest name of one of several who decide, in UTF-16 units: to compose a text takes the square of its length, where it is made for that. */
+/**
+ * Maximum length of an approver's name in UTF-16 units, if several decide. Unicode composition of a
+ * hostile text takes quadratic time.
+ */
 const NAME_MAX = 512;
 
-/** Whether two names are one person's: in whichever form of Unicode they are written. */
+/** Whether two names denote one principal, in any Unicode normal form. */
 export function isSamePrincipal(one: string, other: string): boolean {
   return one.normalize('NFC') === other.normalize('NFC');
 }
 
-/** Why an entry is no approval of what was pending by one person more, who is not the last; undefined where it is. */
+/**
+ * The reason why an entry is not a further approval, before the last, of the pending proposal.
+ * Undefined if it is.
+ */
 export function stepFault(step: PendingPayload, before: PendingPayload): string | undefined {
   if (canonicalize(whatIsPutUp(step)) !== canonicalize(whatIsPutUp(before)))
     return 'what it puts up is not what was pending';
@@ -34,7 +41,7 @@ export function stepFault(step: PendingPayload, before: PendingPayload): string 
   return byAnother(given.at(-1) as CounselorRecord, earlier);
 }
 
-/** Why a commit is not the last approval that a proposal takes; undefined where it is. */
+/** The reason why a commit is not the last required approval of a proposal. Undefined if it is. */
 export function lastApprovalFault(
   counselor: CounselorRecord,
   vector: readonly VectorItem[],
@@ -49,7 +56,7 @@ export function lastApprovalFault(
   return byAnother(counselor, given);
 }
 
-/** Whether what was overridden has all that does not pass, in the same words. */
+/** Whether the overridden items equal all failing items of the vector. */
 function hasAllBroken(overridden: readonly VectorItem[], vector: readonly VectorItem[]): boolean {
   const seen = new Set(overridden.map((item) => canonicalize(item)));
   return vector.every((item) => item.result === 'pass' || seen.has(canonicalize(item)));
@@ -63,7 +70,7 @@ function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRe
   return names.some((name) => isSamePrincipal(name, principal)) ? 'one person approves it twice' : undefined;
 }
 
-/** All that is the same until the last approval. */
+/** The fields that stay the same until the last approval. */
 function whatIsPutUp(pending: PendingPayload): unknown {
   const { proposal, digest, channel, reason, detail, freezes, approvals, policy, invariant_id, expires } = pending;
   return {

@@ -2,9 +2,10 @@ import type { Delta, Instant } from '../entry/entry.ts';
 import type { BeliefChange, Inheritance } from '../entry/fact-rows.ts';
 
 /**
- * What is wrong with what a commit says of beliefs, beside its form; undefined where nothing is. Only of one entry: that versions of a
- * partition have no gap, that its system times grow, and that what is closed was open, is known to who has all of its changes.
- * Those are of many trajectories, and so it is the store's append that judges them, and who fills a store anew.
+ * The violation in a commit's changes of facts, beyond their form, or undefined. The check covers
+ * one entry. The store's append and every rebuild check the rules between entries: versions without
+ * gaps, growing system times, and closed rows that were open. Those entries belong to many
+ * trajectories.
  */
 export function beliefsFault(beliefs: Delta['beliefs'], at: Instant): string | undefined {
   if (beliefs.length === 0) return undefined;
@@ -39,7 +40,7 @@ function changeFault({ version, system_time, close, insert, inherit }: BeliefCha
   return inheritanceFault(inherit, version, closed);
 }
 
-/** `closed`: what its change closes, which can only be what it begins with. */
+/** `closed`: the rows that the change closes. Only inherited rows can be closed. */
 function inheritanceFault(
   { until, rows }: Inheritance,
   version: number,

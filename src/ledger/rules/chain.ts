@@ -30,10 +30,13 @@ import { beliefsFault } from './belief-rules.ts';
 import { OpenPendings } from './open-approvals.ts';
 import { Unsettled, type UnsettledState } from './unsettled-effects.ts';
 
-/** What the rules of a chain know after an entry, as JSON. What is open is named here, and says the rest itself. */
+/**
+ * The state of the chain rules after an entry, as JSON. Open entries are listed by id, and their
+ * content is read from the entries.
+ */
 export interface ChainState {
   readonly head: Hash;
-  /** Of the next entry. */
+  /** The seq of the next entry. */
   readonly seq: number;
   readonly at: Instant;
   readonly last_commit: Hash;
@@ -50,40 +53,47 @@ export interface ChainState {
 }
 
 /**
- * The rules of one chain, entry by entry: place, parent, time, beginning, `parent_commit`, that what waits is resolved at
- * most once, by something that may, and that a delegation is concluded at most once. Pure; knows no state. Replay feeds it
- * what was stored, the runtime asks it what is open. What holds between two chains is in `links.ts`.
+ * The rules of one chain, entry by entry: position, parent, time, first entry and `parent_commit`.
+ * A pending proposal is resolved at most once, by an entry that may resolve it. A delegation is
+ * concluded at most once. The class is pure and knows no state. Replay feeds it stored entries, and
+ * the runtime reads the open entries. `links.ts` checks the rules between two chains.
  */
 export class Chain {
   readonly trajectoryId: string;
   head: Hash | null = null;
-  /** Of the next entry. */
+  /** The seq of the next entry. */
   seq: number = 0;
   at: Instant = '';
-  /** What the next commit names as `parent_commit` (decisions §1.7). */
+  /** The `parent_commit` of the next commit (docs/decisions/005-branches.md). */
   lastCommit: Hash = '';
-  /** Its first entry: no other trajectory has that, of the same name in another store either. */
+  /**
+   * The id of the first entry. It is unique, also among trajectories of the same name in other
+   * stores.
+   */
   root: Hash = '';
-  /** Pending approvals that nobody resolved yet, by entry id. */
+  /** Unresolved pending approvals, by entry id. */
   readonly open: OpenPendings = new OpenPendings();
-  /** Delegations that are not concluded yet, by the id of the entry that started them. */
+  /** Delegations that are not concluded, by the id of their start. */
   readonly delegated: Map<Hash, DelegationPayload> = new Map();
-  /** Every trajectory that was ever delegated to. */
+  /** Every trajectory that received a delegation. */
   readonly children: Set<string> = new Set();
-  /** Writs that were revoked here, or in the source of a branch before it began: no branch gives back what was taken. */
+  /**
+   * Writs revoked here, or in a branch's source before the branch point. A branch never restores a
+   * revoked writ.
+   */
   readonly revoked: Set<Hash> = new Set();
-  /** Effects of its commits of which it does not say yet what became of them. */
+  /** Effects of the chain's commits without a recorded outcome. */
   unsettled: Unsettled = new Unsettled();
-  /** The delegation that this trajectory was begun by, if it was. */
+  /** The delegation that created the trajectory, if any. */
   delegatedFrom: DelegatedFrom | undefined;
-  /** The entry with this trajectory's final answer; nothing follows it. */
+  /** The entry with the trajectory's final answer. No entry follows it. */
   answered: Hash | undefined;
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
   }
 
-  /** The chain that a state was taken of. `entryOf` finds the entries that are open in it. */
+  /** The chain of a saved state. `entryOf` finds the open entries of the chain. */
   static from(trajectoryId: string, state: ChainState, entryOf: (id: Hash) => Entry): Chain {
     const chain = new Chain(trajectoryId);
     chain.head = state.head;
@@ -101,7 +111,7 @@ export class Chain {
     return chain;
   }
 
-  /** Of a chain with at least one entry. */
+  /** The state of a chain with at least one entry. */
   state(): ChainState {
     return {
       head: this.head as Hash,
@@ -119,7 +129,7 @@ export class Chain {
     };
   }
 
-  /** A chain that goes on from here by itself. */
+  /** A copy that continues independently. */
   copy(): Chain {
     const copy = new Chain(this.trajectoryId);
     copy.head = this.head;
@@ -137,12 +147,12 @@ export class Chain {
     return copy;
   }
 
-  /** Takes over what was revoked where a branch begins. */
+  /** Inherits the revocations at the branch point. */
   inherit(revoked: Iterable<Hash>): void {
     for (const id of revoked) this.revoked.add(id);
   }
 
-  /** Takes the next entry. @throws LedgerFault; the chain is then as before. */
+  /** Accepts the next entry. @throws LedgerFault; the chain is then unchanged */
   accept(entry: Entry): void {
     this.#checkPlace(entry);
     const { payload } = entry;
@@ -182,7 +192,10 @@ export class Chain {
     this.at = payload.at;
   }
 
-  /** Goes on behind a run of entries that follow on this chain. False, and nothing changed, where they do not. */
+  /**
+   * Continues after a run of entries. Returns false and changes nothing if the run does not follow
+   * this chain.
+   */
   join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: Run): boolean {
     const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
     const commits = parentCommit === undefined || parentCommit === this.lastCommit;
@@ -195,7 +208,7 @@ export class Chain {
     return true;
   }
 
-  /** The pending approval that freezes the whole world now, if there is one. */
+  /** The pending approval that currently freezes the whole state, if any. */
   frozenBy(): Hash | undefined {
     return this.open.freezing;
   }
@@ -347,7 +360,10 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', `this trajectory was not delegated from ${from.trajectory_id}`);
   }
 
-  /** Each effect is settled once, and of a commit of this chain; what waited, as it was decided. */
+  /**
+   * An effect is settled once, and belongs to a commit of this chain. An unresolved effect is
+   * settled as decided.
+   */
   #checkSettlement(entry: Entry, payload: SettlementPayload): void {
     const malformed = settlementFault(payload);
     if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
@@ -366,13 +382,14 @@ export class Chain {
     const { proposal_id, writ_id } = pending.proposal;
     const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
     if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than the one that it resolves');
-    // What is there, and may be undone because another one has failed, is settled when that is known.
+    // An applied effect may still be compensated because another one failed. It is settled once
+    // that is known.
     const mayBeUndone = first === undefined && decided.as === 'applied';
     if (!mayBeUndone && first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
       throw this.#fault(entry, 'rule_broken', 'what was decided is settled for the commit that named it');
   }
 
-  /** What waits was named by a commit that is not settled, or by none, and waits once. */
+  /** An unresolved effect belongs to an unsettled commit or to no commit, and is pending once. */
   #checkEffectPending(entry: Entry, payload: PendingPayload): void {
     const malformed = effectPendingFault(payload);
     if (malformed !== undefined || !isEffectPending(payload))
@@ -386,8 +403,9 @@ export class Chain {
   }
 
   /**
-   * Under a frozen world only its resolution, expiry, revocations, the conclusions of delegations and what became of effects go
-   * on (decisions §2.5): authority is taken away at once, and what is done outside is told, whatever waits.
+   * Only some entries may follow while the whole state is frozen: the resolution, expiry,
+   * revocations, conclusions of delegations and effect outcomes (docs/decisions/009-freeze.md). A
+   * freeze must delay neither the removal of authority nor the record of external effects.
    */
   #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
     const frozen = this.frozenBy();
@@ -409,7 +427,7 @@ export class Chain {
     if (child === this.trajectoryId) {
       this.#checkAnswer(entry, payload);
       this.answered = entry.id;
-      // Whatever still waits can't come about any more.
+      // Pending proposals can no longer commit.
       this.open.clear();
     } else {
       this.#checkConclusion(entry, payload, concludes);
@@ -453,7 +471,7 @@ export class Chain {
   }
 }
 
-/** @throws LedgerFault for an entry that can't be open */
+/** @throws LedgerFault for an entry that cannot be open */
 function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
   { trajectory_id, seq, payload }: Entry,
   kind: Kind,
@@ -462,13 +480,13 @@ function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
   throw new LedgerFault({ trajectory_id, seq, code: 'rule_broken', detail: `a ${payload.kind} is no open ${kind}` });
 }
 
-/** What of a proposal an approval takes over as it was. */
+/** The fields of a proposal that an approval keeps unchanged. */
 function whatIsAsked(asked: CommitPayload | ProposalRecord): unknown {
   const { action, writ_id, budget_cost, observations, key_hash } = asked;
   return { action, writ_id, budget_cost, observations, key_hash: key_hash ?? null };
 }
 
-/** What a resolution says was asked for. */
+/** The intent that a resolution names. */
 function intentOf({ intent, writ_id, key_hash }: RejectionPayload): unknown {
   const { action, role, args, observations } = intent;
   return { action, role, args, observations, writ_id: writ_id ?? null, key_hash: key_hash ?? null };
@@ -485,7 +503,7 @@ function askedOf({ action, observations, writ_id, key_hash }: ProposalRecord): u
   };
 }
 
-/** What all entries of one delegation have in common. */
+/** The fields that all entries of one delegation share. */
 export function whatIsDelegated({ child_trajectory_id, task, writ }: DelegationPayload): unknown {
   return { child_trajectory_id, task, writ };
 }

@@ -9,16 +9,18 @@ import type { LedgerStore } from '../ports/ledger-store.ts';
 import { type Chain, whatIsDelegated } from './chain.ts';
 
 /**
- * The rules of delegations that no chain shows alone. For the chain that is replayed:
+ * The rules of delegations and memories that need more than one chain. For the replayed chain:
  *
- * - a root with `delegated_from` names a start that names it back, is no older, and has what that start gave it;
- * - a delegation does not lead back to a trajectory that this one was delegated from, over any number of them;
- * - a final answer is to the task that was given;
- * - a conclusion pins a final answer that the child gave to this very start, and says no more and no less than it;
- * - a revocation that was taken over says what the one there says, and is no older;
- * - what a commit changes of beliefs is of the memory of its own trajectory.
+ * - a root with `delegated_from` names a start that names the root. The start is not newer, and its
+ *   initial values equal those of the root;
+ * - delegations form no cycle, over any number of trajectories;
+ * - a final answer belongs to the delegated task;
+ * - a conclusion pins the child's final answer to this start, and repeats its content exactly;
+ * - an adopted revocation repeats its source, and is not older;
+ * - changes of facts in a commit belong to the memory of its trajectory.
  *
- * Only single entries of other chains are read: whether those are sound is for their own verification.
+ * Only single entries of other chains are read. Their soundness is checked by their own
+ * verification.
  */
 export class Links {
   readonly #reader: Pick<LedgerStore, 'entries' | 'resolve'>;
@@ -31,7 +33,7 @@ export class Links {
     this.#chain = chain;
   }
 
-  /** Takes an entry that the chain accepted. @throws LedgerFault */
+  /** Checks an entry that the chain accepted. @throws LedgerFault */
   async check(entry: Entry): Promise<void> {
     const { payload } = entry;
     if (payload.kind === 'root') {
@@ -44,8 +46,9 @@ export class Links {
   }
 
   /**
-   * That what an entry changes is of the memory that its trajectory says things in. A root that nobody delegated to may call a memory by its own
-   * name too: it is no branch, and nobody sees that one.
+   * Checks that an entry changes only the memory of its trajectory. A root without a delegator may
+   * also name a memory after itself: the trajectory is not a branch, and no other trajectory sees
+   * that memory.
    *
    * @throws LedgerFault
    */
@@ -65,7 +68,7 @@ export class Links {
       );
   }
 
-  /** Whether the memory is a branch's, of an entry that was checked. */
+  /** Whether the memory belongs to a branch, for a checked entry. */
   get isInBranch(): boolean {
     return this.#memory?.branch !== undefined;
   }
@@ -144,7 +147,7 @@ export class Links {
   }
 
   async #firstOf(trajectoryId: string): Promise<EntryRow | undefined> {
-    // No store has such a name, and none can be asked for it.
+    // A store cannot contain or look up such a name.
     if (trajectoryId.includes('\0')) return undefined;
     const [row] = await this.#reader.entries(trajectoryId, { from: 0, limit: 1 });
     return row;
@@ -159,7 +162,10 @@ export class Links {
     }
   }
 
-  /** The trajectories that this one was delegated from, as far up as they can be read; honest ones are few. */
+  /**
+   * The delegating ancestors of this trajectory, as far as they can be read. Valid ledgers have
+   * few.
+   */
   async #findAncestors(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     let above = this.#chain.delegatedFrom?.trajectory_id;
@@ -182,7 +188,7 @@ export class Links {
   }
 }
 
-/** What an answer and the conclusion that takes it over have in common. */
+/** The fields that an answer and its conclusion share. */
 function whatIsSaid(payload: DelegationPayload): unknown {
   const { final_answer, budget_cost = {} } = payload;
   return { delegated: whatIsDelegated(payload), ...(final_answer === undefined ? {} : { final_answer }), budget_cost };

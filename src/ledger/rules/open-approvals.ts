@@ -2,55 +2,58 @@ import type { Instant, PendingPayload } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
 import { type EffectPendingPayload, isEffectPending, waitingEffectOf } from '../entry/settlement.ts';
 
-/** Who goes by what is open: it is told of what comes and goes, so that it need not go through all of it. */
+/** A listener for changes of the open entries, so that it need not scan all of them. */
 export interface OpenFollower {
   added(id: Hash, pending: PendingPayload): void;
   removed(id: Hash): void;
 }
 
 /**
- * Pending approvals that nobody resolved yet, by entry id. What each entry asks of them is found without going through them: a hundred
- * thousand may be open.
+ * Unresolved pending approvals, by entry id. Lookups never scan the list, because a hundred
+ * thousand approvals can be open.
  */
 export class OpenPendings extends Map<Hash, PendingPayload> {
-  /** Those that freeze the whole world. */
+  /** Approvals that freeze the whole state. */
   readonly #freezing: Set<Hash> = new Set();
-  /** Those that are about an effect, by the id of that. */
+  /** Approvals about an effect, by the effect's id. */
   readonly #waiting: Map<Hash, Hash> = new Map();
-  /** Those in whose place another one waits, as one more person has approved, with that. */
+  /**
+   * Replaced approvals: each further approval creates a new pending entry in place of the previous
+   * one.
+   */
   readonly #next: Map<Hash, Hash> = new Map();
-  /** Those that expire, the soonest first, and of one instant in the order in which they came. */
+  /** Approvals that expire, soonest first. Equal instants keep their order of arrival. */
   readonly #expiring: Expiring[] = [];
   #came = 0;
   readonly #expiringById: Map<Hash, Expiring> = new Map();
   #follower: OpenFollower | undefined;
 
-  /** The first that freezes the whole world. */
+  /** The first approval that freezes the whole state. */
   get freezing(): Hash | undefined {
     const [first] = this.#freezing;
     return first;
   }
 
-  /** The one that is about an effect. */
+  /** The approval about an effect. */
   waitingFor(effect: Hash): readonly [Hash, EffectPendingPayload] | undefined {
     const id = this.#waiting.get(effect);
     return id === undefined ? undefined : [id, this.get(id) as EffectPendingPayload];
   }
 
-  /** The one that waits in the place of another, by the id of that. */
+  /** The approval that replaces another one, by the replaced id. */
   inPlaceOf(id: Hash): readonly [Hash, PendingPayload] | undefined {
     const next = this.#next.get(id);
     return next === undefined ? undefined : [next, this.get(next) as PendingPayload];
   }
 
-  /** Of those that have expired by then, the one that did so first. */
+  /** The earliest expired approval at that time. */
   dueAt(at: Instant): readonly [Hash, PendingPayload] | undefined {
     const [soonest] = this.#expiring;
     if (soonest === undefined || at < soonest.expires) return undefined;
     return [soonest.id, this.get(soonest.id) as PendingPayload];
   }
 
-  /** From now on, one at a time. It is told of what is open already, first. */
+  /** Sets the only listener. The listener first receives all approvals that are already open. */
   follow(follower: OpenFollower): void {
     this.#follower = follower;
     for (const [id, pending] of this) follower.added(id, pending);
@@ -102,7 +105,7 @@ interface Expiring {
   readonly id: Hash;
 }
 
-/** Where it stands, or is to stand. */
+/** The index of an item, or the index at which to insert it. */
 function placeOf({ expires, came }: Expiring, inOrder: readonly Expiring[]): number {
   let [low, high] = [0, inOrder.length];
   while (low < high) {

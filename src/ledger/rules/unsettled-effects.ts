@@ -3,7 +3,7 @@ import type { CommitPayload } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
 import type { SettledCommit } from '../entry/settlement.ts';
 
-/** What is left of one commit. */
+/** The unsettled effects of one commit. */
 interface Left {
   readonly writ_id: Hash;
   readonly effects: Set<Hash>;
@@ -17,8 +17,8 @@ export type UnsettledState = readonly {
 }[];
 
 /**
- * The effects that commits of one chain have named, and of which it does not say yet what became of them. A branch begins
- * with none: what its source has at work is for its source to tell.
+ * Effects named by commits of one chain and not yet settled. A branch starts with none, because its
+ * source records the outcome of the source's effects.
  */
 export class Unsettled {
   readonly #commits: ChurnMap<Hash, Left> = new ChurnMap();
@@ -38,23 +38,26 @@ export class Unsettled {
     return Unsettled.from(this.state());
   }
 
-  /** A commit that the chain has accepted. */
+  /** Registers a commit that the chain has accepted. */
   note(commit: Hash, { writ_id, delta }: CommitPayload): void {
     if (delta.effects.length === 0) return;
     this.#commits.set(commit, { writ_id, effects: new Set(delta.effects.map(({ id }) => id)) });
   }
 
-  /** What of a commit is not settled yet. */
+  /** The unsettled effects of a commit. */
   of(commit: Hash): ReadonlySet<Hash> {
     return this.#commits.get(commit)?.effects ?? NONE;
   }
 
-  /** The writ that a commit names of which something is left. */
+  /** The writ of a commit with unsettled effects. */
   writOf(commit: Hash): Hash | undefined {
     return this.#commits.get(commit)?.writ_id;
   }
 
-  /** Why these can't be settled: no commit named one, or it was settled before; undefined where they can. */
+  /**
+   * The reason why effects cannot be settled: no commit named them, or they were settled before.
+   * Undefined if they can.
+   */
   fault(settled: readonly SettledCommit[]): string | undefined {
     const seen = new Set<string>();
     for (const { commit, effects } of settled) {
@@ -68,7 +71,7 @@ export class Unsettled {
     return undefined;
   }
 
-  /** What the chain has accepted, after `fault` said nothing. */
+  /** Registers a settlement that the chain has accepted, after `fault` returned undefined. */
   settle(settled: readonly SettledCommit[]): void {
     for (const { commit, effects } of settled) {
       const left = this.#commits.get(commit)?.effects;
