@@ -3,15 +3,16 @@ import type { Batch, EffectKeyRow, EffectWrite, LoggedTransaction } from '#ledge
 import { transactionOf } from './effect-rows.ts';
 import { blobOf, entryAfter, entryAt } from './store-rows.ts';
 
-// An effect log as plain as can be, to compare stores with: every write is judged alone, row by row, on a copy of everything.
+// A minimal effect log to compare stores with. Each write is checked alone, row by row, on a copy
+// of all rows.
 
-/** A transaction as it is drawn: one that is open, where there is one, or any. */
+/** A generated transaction: an open one, if there is one, or any. */
 interface Drawn {
   readonly which: 'open' | 'any';
   readonly number: number;
 }
 
-/** A write as it is drawn; what fits is most likely. */
+/** A generated write; most of them fit. */
 export interface GeneratedWrite {
   readonly entry: 'none' | 'next' | 'wrong';
   readonly fence: 'right' | 'before' | 'after';
@@ -81,7 +82,7 @@ export class EffectModel {
   #content: Content = { transactions: [], keys: [] };
   readonly #entries = entryChain();
 
-  /** What is drawn, as a batch on what the model has now. */
+  /** The generated write as a batch on the model's current rows. */
   batch(drawn: GeneratedWrite): Batch {
     const begun = drawn.begun.map((each, at) => {
       const epoch = each.which === 'new' ? this.#newEpoch + at : each.number + 1;
@@ -112,7 +113,7 @@ export class EffectModel {
     return { entries, blobs: drawn.blob ? [blobOf(JSON.stringify(effects))] : [], effects };
   }
 
-  /** What a store may answer; where it is `written`, the model has it from now on. */
+  /** The answers that a store may give. If one is `written`, the model stores the batch. */
   write({ entries, effects }: Batch): readonly EffectAnswer[] {
     const { fence, begun = [], records = [], keys = [], ended = [] } = effects!;
     const content = structuredClone(this.#content);
@@ -169,7 +170,7 @@ export class EffectModel {
     return open.sort((a, b) => a.epoch - b.epoch).map((transaction) => logged(transaction));
   }
 
-  /** Of every epoch that may have been begun. */
+  /** The transactions, for every epoch that may have started. */
   get transactions(): readonly (readonly [epoch: number, LoggedTransaction | undefined])[] {
     return Array.from({ length: EPOCHS }, (_, n) => [n + 1, logged(this.#find(n + 1))] as const);
   }
@@ -199,7 +200,7 @@ function logged(transaction: Transaction | undefined): LoggedTransaction | undef
   return rest;
 }
 
-/** The one trajectory that batches go to. */
+/** The single trajectory of all batches. */
 function entryChain() {
   const rows: ReturnType<typeof entryAfter>[] = [];
   let drawn = 0;

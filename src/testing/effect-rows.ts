@@ -1,19 +1,19 @@
 import type { EffectKeyRow, EffectTransactionRow, EffectWrite, LoggedTransaction } from '#ledger';
 import { blobOf } from './store-rows.ts';
 
-// Rows of the effect log for tests of stores. A store does not read their texts.
+// Rows of the effect log for tests of stores. A store does not interpret their texts.
 
-/** A transaction that nothing else is like. */
+/** A transaction that differs from every other one. */
 export function transactionOf(epoch: number, note = ''): EffectTransactionRow {
   return { epoch, trajectory_id: `t${epoch % 3}`, body: `{"epoch":${epoch},"note":"${note}"}` };
 }
 
-/** The n-th key of a transaction, or what somebody else takes for another effect's. */
+/** The n-th key of a transaction, or a key that another transaction has for a different effect. */
 export function keyOf(epoch: number, n = 0, text = `${epoch}/${n}`): EffectKeyRow {
   return { key: blobOf(text).hash, epoch, n };
 }
 
-/** All of a transaction in one write, which leaves it open. */
+/** A whole transaction in one write, which leaves it open. */
 export function writeOf(fence: number, epoch: number, records: readonly string[] = ['begun']): EffectWrite {
   return {
     fence,
@@ -23,7 +23,7 @@ export function writeOf(fence: number, epoch: number, records: readonly string[]
   };
 }
 
-/** What is logged of it then. */
+/** The logged rows of that write. */
 export function loggedOf(epoch: number, records: readonly string[] = ['begun']): LoggedTransaction {
   return { ...transactionOf(epoch), records };
 }

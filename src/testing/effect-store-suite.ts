@@ -9,9 +9,9 @@ import type { EffectLedger } from './suite-types.ts';
 export type EffectStoreSuite = StoreSuite<EffectLedger>;
 
 /**
- * What every store of effects has to keep: a log of each transaction without gaps, a key that stands for one effect for ever,
- * writes whole or not at all and with their batch, and one tenure at a time, after which nothing is written under the one
- * before. Call it in a test file of the store.
+ * The rules of every effect store. The log of each transaction has no gaps, and a key identifies
+ * one effect permanently. Writes are atomic, together with their batch. One lease exists at a time,
+ * and writes under an earlier lease are refused. Call it in a test file of the store.
  */
 export function effectStoreSuite(suite: EffectStoreSuite): void {
   runSuite('effects', suite, EFFECT_LAWS);

@@ -33,23 +33,24 @@ import {
 import { changeOfPlan, day, keyOfRow, namesOf, rowOf } from './fact-rows.ts';
 import { blobOf, entryAfter, entryAt } from './store-rows.ts';
 
-// A store of facts as plain as can be, to compare stores with: all versions in one list, and every question a filter of it.
+// A minimal store of facts to compare stores with: one list of all versions, and each query filters
+// it.
 
-/** Texts whose order by code points is not that of UTF-16, nor that of any language. */
+/** Strings that sort differently by code points than by UTF-16 or by any language. */
 export const SPACES: readonly string[] = ['clinic', 'Clinic'];
 export const SUBJECTS: readonly string[] = ['\u{1f600}', '\uffff', 'alice'];
 export const PREDICATES: readonly string[] = ['medication', 'Tag', 'é'];
 
-/** Of each predicate; the last is declared anew by whoever writes. */
+/** The cardinality of each predicate; the writer declares the last one again. */
 const CARDINALITIES: readonly (Cardinality | undefined)[] = ['single-valued', 'multi-valued', undefined];
 
-/** What is shared, and two branches. */
+/** The shared facts, and two branches. */
 export const BRANCHES: readonly (string | undefined)[] = [undefined, 'try', '\u{1f600}'];
 
 const STRATEGIES: readonly Strategy[] = ['lww', 'evi', 'await'];
 const DAYS = 8;
 
-/** A change as it is drawn; what fits is most likely. */
+/** A generated change; most of them fit. */
 export interface GeneratedChange {
   readonly space: number;
   readonly branch: number;
@@ -65,14 +66,17 @@ export interface GeneratedChange {
     readonly confidence: number;
   }[];
   readonly at: number;
-  /** Of a branch's first change: whether it takes over what is shared now. */
+  /** For the first change of a branch: whether it inherits the current shared facts. */
   readonly inherits: boolean;
-  /** A partition that it was planned on beside its own: of which branch and subject, and how far off its version is. */
+  /**
+   * Another partition that the change was planned on: its branch and subject, and the offset of its
+   * version.
+   */
   readonly reads: { readonly branch: number; readonly subject: number; readonly off: number } | undefined;
   readonly damage: 'none' | 'begins again' | 'takes over too much' | 'late' | 'early' | 'time' | 'closes' | 'again';
 }
 
-/** A batch as it is drawn. */
+/** A generated batch. */
 export interface GeneratedBatch {
   readonly changes: readonly GeneratedChange[];
   readonly entry: 'none' | 'next' | 'wrong';
@@ -131,7 +135,7 @@ function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
   return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 }
 
-/** Queries about what such changes leave, with any restrictions. */
+/** Queries on the results of such changes, with any restrictions. */
 export const generatedQueries: fc.Arbitrary<FactQuery[]> = fc.array(
   fc.record(
     {
@@ -169,14 +173,17 @@ interface Partition {
 
 export class FactModel {
   rows: FactVersion[] = [];
-  /** All changes that were committed, in order. */
+  /** All committed changes, in order. */
   readonly history: FactWrite[] = [];
   readonly erased = new Set<Hash>();
   #partitions: Partition[] = [];
   readonly #entries: ReturnType<typeof entryAfter>[] = [];
   #claims = 0;
 
-  /** What is drawn, as a batch on what the model has now. Planned by the planners of `assize/memory`. */
+  /**
+   * The generated changes as a batch on the model's current facts, planned by the planners of
+   * `assize/memory`.
+   */
   batch(drawn: GeneratedBatch): Batch {
     const facts = new Map<string, FactWrite>();
     for (const change of drawn.changes) {
@@ -197,7 +204,7 @@ export class FactModel {
     return { entries, blobs: [], erased, facts: [...facts.values()] };
   }
 
-  /** What a store may answer; where it is `committed`, the model has it from now on. */
+  /** The answers that a store may give. If one is `committed`, the model stores the batch. */
   commit({ entries, erased = [], facts = [] }: Batch): readonly FactAnswer[] {
     const [entry] = entries;
     const head = this.#entries.at(-1);
@@ -217,7 +224,7 @@ export class FactModel {
       return refusals.includes('outdated') ? refusals.filter((each) => each !== 'misuse') : refusals;
     }
     if (entry !== undefined) this.#entries.push(entry);
-    // By what it was planned on nothing is judged that is made anew.
+    // Rebuilding does not check the versions that a change was planned on.
     this.history.push(...facts.map(({ reads: _, ...write }) => write));
     for (const { hash } of erased) this.#erase(hash);
     return ['committed'];
@@ -291,7 +298,10 @@ export class FactModel {
     return found.slice(from, from + limit);
   }
 
-  /** As planned on what the model has; undefined where that can't be planned, or would change nothing. */
+  /**
+   * The change, planned on the model's current facts. Undefined if it cannot be planned or would
+   * change nothing.
+   */
   #planned(drawn: GeneratedChange): FactWrite | undefined {
     const partition = {
       space: SPACES[drawn.space]!,
@@ -328,7 +338,7 @@ export class FactModel {
     const write = drawn.reads === undefined ? planned : { ...planned, reads: [this.#reading(partition, drawn.reads)] };
     if (drawn.damage === 'begins again' && known !== undefined && shared !== undefined && branch !== undefined)
       return beginning(write, { until: shared.latest, rows: shared.open.map((row) => ({ ...row, branch })) });
-    // Another version or time than what it takes over asks for is no form of a write at all.
+    // Any other version or time than the inherited one makes the write invalid.
     const { damage } = drawn;
     const isForm = damage === 'late' || damage === 'early' || damage === 'time';
     if (inherit === undefined) return this.#damaged(drawn, write);
@@ -345,7 +355,7 @@ export class FactModel {
     const said = drawn.said.map(({ object, from, days, confidence }): Assertion => {
       const claim = `claim ${this.#claims++}`;
       const valid = { from: from === 0 ? OPEN_START : day(from), to: from + days > DAYS ? OPEN_END : day(from + days) };
-      // A long one, which a store may keep elsewhere.
+      // A long string, which a store may keep in another place.
       const text = `object ${object}${object === 3 ? ', and so on'.repeat(30) : ''}`;
       return { claim, object: text, valid, confidence, provenance: `w:${claim}` };
     });
@@ -358,7 +368,8 @@ export class FactModel {
       const answered = planBy(drawn.verb, { ...writing, answers }, said, first);
       return answered.kind === 'plan' ? answered : undefined;
     } catch (error) {
-      // A predicate that was multi-valued before may have overlaps; and of several values none follows another.
+      // A predicate that was multi-valued before may have overlaps, and several values have no
+      // successor.
       if (error instanceof MemoryError) return undefined;
       throw error;
     }
@@ -448,7 +459,7 @@ export class FactModel {
   }
 }
 
-/** All that a store has of facts, as one text for each space, and for each branch of it. */
+/** All facts of a store, as one string for each space and for each of its branches. */
 export async function exportFacts(store: FactStore): Promise<string[]> {
   const texts: string[] = [];
   const shared = (await store.spaces()).map((space) => ({ space }));
@@ -503,7 +514,7 @@ function isSame(a: PartitionName, b: PartitionName): boolean {
   return isOfMemory(a, b) && a.subject === b.subject && a.predicate === b.predicate;
 }
 
-/** A first change of a branch, of the version that fits what it takes over. */
+/** The first change of a branch, with the version that fits the inherited facts. */
 function beginning(write: FactWrite, inherit: NonNullable<FactWrite['inherit']>): FactWrite {
   const version = Math.max(0, ...inherit.rows.map(({ seq }) => seq)) + 1;
   const time = write.system_time > inherit.until ? write.system_time : addDay(inherit.until);
@@ -523,7 +534,7 @@ function byOrder(a: FactVersion, b: FactVersion): number {
   return columns.map((column) => byCodePoints(a[column], b[column])).find((order) => order !== 0) ?? 0;
 }
 
-// The bytes of UTF-8 stand in the order of code points.
+// UTF-8 bytes sort in code point order.
 function byCodePoints(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -2,7 +2,7 @@ import type { ContentRef, FactKey, FactVersion, FactWrite, PartitionName } from 
 import { type FactRow, OPEN_END, type Plan } from '#memory';
 import { blobOf } from './store-rows.ts';
 
-// Rows of facts for tests of stores. A store reads their times, and compares their names.
+// Rows of facts for tests of stores. A store reads their times and compares their names.
 
 export const ALICE: PartitionName = Object.freeze({ space: 'clinic', subject: 'alice', predicate: 'medication' });
 
@@ -11,12 +11,12 @@ export function day(n: number): string {
   return new Date(Date.UTC(2026, 0, n)).toISOString().replace('Z', '000Z');
 }
 
-/** Where a text stands. */
+/** The reference to a text. */
 export function contentOf(text: string): ContentRef {
   return { hash: blobOf(text).hash, bytes: Buffer.byteLength(text) };
 }
 
-/** Where the names of a partition stand. */
+/** The references to the names of a partition. */
 export function namesOf({ space, subject, predicate, branch }: PartitionName): ContentRef {
   const branches = branch === undefined ? [] : [branch];
   return contentOf(JSON.stringify([space, subject, predicate, ...branches]));
@@ -27,8 +27,8 @@ export interface SaidRow extends Partial<Omit<FactVersion, keyof PartitionName |
 }
 
 /**
- * A change by hand: rows that are said at a time, from the first day of the year on and without an end, unless they say otherwise.
- * `at` is the day of its system time.
+ * A manual change. Its rows are valid from the first day of the year without an end, unless they
+ * set other times. `at` is the day of its system time.
  */
 export function changeOf(
   partition: PartitionName,
@@ -74,7 +74,7 @@ export function keyOfRow({ fact_id, system_time_start }: FactKey): FactKey {
   return { fact_id, system_time_start };
 }
 
-/** What a plan changes, in the partition whose `version` it makes. */
+/** The changes of a plan, in the partition with that `version`. */
 export function changeOfPlan(
   partition: PartitionName,
   names: ContentRef,
@@ -92,7 +92,7 @@ export function changeOfPlan(
   };
 }
 
-/** A version of a fact as the planners of `assize/memory` take it. */
+/** A version of a fact in the form that the planners of `assize/memory` accept. */
 export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }

@@ -13,9 +13,10 @@ import type { FactLedger } from './suite-types.ts';
 export type FactStoreSuite = StoreSuite<FactLedger>;
 
 /**
- * What every store of facts has to keep: changes of a partition one after the other, whole and with their batch or not at all; versions
- * that are closed and never changed, but for what is erased; answers that a filter of all versions would give, and in the order of a ranking of all their texts; and that all of it is
- * the same when it is made anew from its changes. Call it in a test file of the store.
+ * The rules of every fact store. Changes of a partition are serial, and atomic with their batch.
+ * Versions are closed and otherwise unchanged, except by erasure. Queries return the same rows as a
+ * filter of all versions, and searches rank as a ranking of all texts does. A rebuild from the
+ * changes gives the same facts. Call it in a test file of the store.
  */
 export function factStoreSuite(suite: FactStoreSuite): void {
   runSuite('facts', suite, FACT_LAWS);

@@ -1,22 +1,35 @@
 import { form, requireForm } from '#base';
-/** What goes wrong with one call to a store. A batch that is not committed for certain is answered `unknown`. */
+/**
+ * A fault in one call to a store. If the commit of a batch is uncertain, the answer is `unknown`.
+ */
 export type StoreFault =
-  /** Nothing is done, and the caller gets an error. */
+  /** The call does nothing, and the caller gets an error. */
   | { readonly kind: 'fails' }
-  /** It never arrives: a commit is answered `unknown`, any other call with an error. */
+  /** The call never arrives: a commit is answered `unknown`, any other call with an error. */
   | { readonly kind: 'lost' }
-  /** It is done, and the answer is lost: a commit is answered `unknown`, any other call with an error. */
+  /**
+   * The call succeeds and its answer is lost: a commit is answered `unknown`, any other call with
+   * an error.
+   */
   | { readonly kind: 'reply_lost' }
-  /** It is done, and the caller gets an error all the same. No store may do so with a commit; callers should bear it. */
+  /**
+   * The call succeeds, and the caller gets an error anyway. No store may do so with a commit, but
+   * callers should tolerate it.
+   */
   | { readonly kind: 'fails_after' }
-  /** A commit is answered `conflict` though nobody was faster; any other call fails. */
+  /**
+   * A commit is answered `conflict` although no other writer committed first; any other call fails.
+   */
   | { readonly kind: 'conflict' }
   /**
-   * The handle dies with this call under way, `sent` or not: what waits for an answer gets `unknown` or an error, every
-   * later call gets `store_poisoned`, and only a store opened anew tells what was done.
+   * The handle dies with this call in flight, `sent` or not. Calls in flight get `unknown` or an
+   * error, and every later call gets `store_poisoned`. Only a reopened store shows the outcome.
    */
   | { readonly kind: 'torn'; readonly sent: boolean }
-  /** It goes well, so many turns of the event loop late: on the way to the store, and back. */
+  /**
+   * The call succeeds, delayed by this number of turns of the event loop: on the way to the store,
+   * and back.
+   */
   | { readonly kind: 'delay'; readonly sending: number; readonly answering: number };
 
 /** A call as a schedule sees it. */
@@ -30,14 +43,17 @@ export interface StoreCall {
   readonly args: readonly unknown[];
 }
 
-/** Says of each call, in order, what goes wrong with it; undefined: nothing. The same answers make the same run. */
+/**
+ * Returns the fault of each call, in order, or undefined for no fault. The same faults make the
+ * same run.
+ */
 export type FaultSchedule = (call: StoreCall) => StoreFault | undefined;
 
 const FAULT = form.members({ kind: form.text });
 const SEEDED_FAULTS = form.members({ seed: form.number, perMille: form.number, faults: form.list(FAULT) });
 
 /**
- * That fault at the n-th call, or at the n-th of one method.
+ * The fault at the n-th call, or at the n-th call of one method.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -50,16 +66,16 @@ export function faultAt(n: number, fault: StoreFault, operation?: string): Fault
 }
 
 export interface SeededFaults {
-  /** The same seed draws the same faults. */
+  /** The same seed gives the same faults. */
   readonly seed: number;
-  /** So many of 1,000 calls go wrong. */
+  /** Number of faulty calls per 1,000. */
   readonly perMille: number;
-  /** One of these each time. */
+  /** The faults to choose from. */
   readonly faults: readonly StoreFault[];
 }
 
 /**
- * Faults by chance.
+ * Random faults, from a seed.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -74,7 +90,8 @@ export function seededFaults(options: SeededFaults): FaultSchedule {
 }
 
 /**
- * Every call late by up to so many turns: the answers only, or the calls too, which then overtake each other.
+ * Delays every call by a random number of turns up to a maximum: only the answers, or also the
+ * calls, which then overtake each other.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -94,14 +111,17 @@ export interface SeededDelays {
   readonly overtaking?: boolean;
 }
 
-/** Whole numbers from 0 below a bound, the same for the same seed (Park and Miller's generator). For tests only. */
+/**
+ * Integers from 0 below a bound, the same for the same seed (Park and Miller's generator). For
+ * tests only.
+ */
 export function seededNumbers(seed: number): (below: number) => number {
   let state = (Math.abs(Math.trunc(seed)) % 2_147_483_646) + 1;
   const next = (below: number): number => {
     state = (state * 48_271) % 2_147_483_647;
     return Math.floor((state / 2_147_483_647) * below);
   };
-  // The first number of a small seed is small, the second hardly less so.
+  // A small seed gives small first numbers, so three are skipped.
   for (let n = 0; n < 3; n += 1) next(1);
   return next;
 }

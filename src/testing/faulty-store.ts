@@ -4,10 +4,12 @@ import { StoreError } from '#stores';
 import type { FaultSchedule, StoreCall, StoreFault } from './faults.ts';
 
 /**
- * The store with faults: each call of a method is put to the schedule first. Everything that does not go wrong is the
- * store's own answer. It works over any port whose methods answer with promises, and over several at once.
+ * A store with faults: the schedule sees each call of a method first. Calls without a fault return
+ * the store's own answer. It works over any port with methods that return promises, and over
+ * several ports at once.
  *
- * Closing the faulty store closes the one below, also where the handle has died: it first waits for what was sent.
+ * Closing the faulty store closes the underlying one, even if the handle has died. It first waits
+ * for calls that were sent.
  */
 export function faultyStore<Store extends object>(store: Store, schedule: FaultSchedule): Store {
   const handle = new FaultyHandle(store, schedule);
@@ -22,10 +24,10 @@ export function faultyStore<Store extends object>(store: Store, schedule: FaultS
 
 type Method = (...args: unknown[]) => unknown;
 
-/** Methods that closing ends, and does not wait for. */
+/** Methods that `close` ends without waiting for them. */
 const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'holdEffects', 'shareEffects', 'rebuildFacts']);
 
-/** Methods that answer at once; they are the store's own. */
+/** Synchronous methods, which go to the store directly. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['checkAhead', 'toString']);
 
 class FaultyHandle {
@@ -34,7 +36,7 @@ class FaultyHandle {
   readonly #methods = new Map<string, Method>();
   readonly #counts = new Map<string, number>();
   #calls = 0;
-  /** Calls that the store below has, or will have. */
+  /** Calls that the underlying store has received or will receive. */
   readonly #underWay = new Set<Promise<unknown>>();
   #death: StoreError | undefined;
   #closing: Promise<unknown> | undefined;
@@ -44,7 +46,7 @@ class FaultyHandle {
     this.#schedule = schedule;
   }
 
-  /** The same function each time, as a method is. */
+  /** Returns the same function each time, as a method is. */
   method(operation: string): Method {
     const known = this.#methods.get(operation);
     if (known !== undefined) return known;
@@ -108,9 +110,9 @@ class FaultyHandle {
     send: () => Promise<unknown>,
   ): Promise<unknown> {
     const way = async (): Promise<unknown> => {
-      // A store is closed for its callers from the call on.
+      // Callers see the store as closed from the call on.
       if (call.operation !== 'close') await turns(sending);
-      // Died on the way: it is never sent.
+      // The handle died before the call was sent: it is never sent.
       if (this.#death !== undefined) throw this.#death;
       const sent = send();
       await Promise.allSettled([sent]);
@@ -120,7 +122,7 @@ class FaultyHandle {
     return this.#track(call, way());
   }
 
-  /** The store's answer; in doubt where the handle has died meanwhile. */
+  /** The store's answer; in doubt if the handle has died in the meantime. */
   async #answer(call: StoreCall, answer: Promise<unknown>): Promise<unknown> {
     const [settled] = await Promise.allSettled([answer]);
     if (this.#death !== undefined && call.operation !== 'close') return doubtful(call, this.#death);
@@ -128,7 +130,8 @@ class FaultyHandle {
     return settled.value;
   }
 
-  // `close` waits for the others and so can't be one of them; who waits for a tenure, to be a member or for pages, waits until then.
+  // `close` waits for the other calls and cannot be one of them. Calls that wait for a lease, a
+  // membership or pages last until then.
   #track<T>(call: StoreCall, sent: Promise<T>): Promise<T> {
     if (ENDED_BY_CLOSING.has(call.operation)) return sent;
     this.#underWay.add(sent);
@@ -150,7 +153,7 @@ async function turns(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await turn();
 }
 
-/** No one can tell whether it was done. Only a commit has a result for that. */
+/** The outcome is unknown. Only a commit has a result for that. */
 function doubtful({ operation }: StoreCall, cause: StoreError): CommitResult {
   if (operation === 'commit') return { status: 'unknown', cause };
   throw cause;

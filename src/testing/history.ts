@@ -3,54 +3,64 @@ import { type Form, form, requireForm } from '#base';
 import type { EntryRow, Hash } from '#ledger';
 
 /**
- * A batch that was sent, and what its caller was told. `failed`: it was told that nothing was written (a conflict, or an
- * error). `unknown`: the store could not tell, or the caller did not live to hear it; `returned` is then Infinity.
+ * A batch that was sent, and the answer to its caller. `failed`: the answer was that nothing was
+ * written (a conflict, or an error). `unknown`: the store could not tell, or the caller ended
+ * before the answer; `returned` is then Infinity.
  */
 export interface Append {
   readonly operation: 'append';
-  /** Who called: one that has one thing under way at a time, or whose calls do not follow from each other. */
+  /** The caller. It has one call in flight at a time, or its calls do not depend on each other. */
   readonly client: string;
   readonly invoked: number;
   readonly returned: number;
   readonly result: 'committed' | 'failed' | 'unknown';
-  /** Of all its entries, in order. */
+  /** The ids of all its entries, in order. */
   readonly ids: readonly Hash[];
 }
 
-/** Entries of one trajectory that were read, from its first on. */
+/** A read of the entries of one trajectory, from its first one. */
 export interface Read {
   readonly operation: 'read';
   readonly client: string;
   readonly invoked: number;
   readonly returned: number;
   readonly trajectory_id: string;
-  /** Either all ids that were seen, in order of seq, or their number and the last one. */
+  /** Either all ids, in order of seq, or their number and the last id. */
   readonly ids?: readonly Hash[];
   readonly entries?: number;
   readonly head?: Hash;
 }
 
-/** Times are of one clock that never goes back, in any unit; a call lies within them and may be shorter. */
+/**
+ * Times come from one clock that never goes back, in any unit. A call lies within its times and may
+ * be shorter.
+ */
 export type Operation = Append | Read;
 
-/** What is wrong, with the clause of the contract that it breaks. */
+/** A violation, with the clause of the contract that it breaks. */
 export interface Violation {
-  readonly code: /** The chains: a gap, a fork, a wrong parent, an id that is there twice, a payload that is not the id's. */
+  readonly code: /** The chains: a gap, a fork, a wrong parent, a duplicate id, a payload that does not match its id. */
     | 'gap'
     | 'wrong_parent'
     | 'id_twice'
     | 'tampered'
-    /** (a) A committed batch is not there, or was committed to two callers. */
+    /** (a) A committed batch is missing, or was committed for two callers. */
     | 'lost'
     | 'committed_twice'
-    /** (b) A failed batch is there; a batch in doubt is there in part. */
+    /** (b) A failed batch is present, or a batch in doubt is partly present. */
     | 'written_though_failed'
     | 'torn'
-    /** An entry that nobody sent. */
+    /** An entry that no caller sent. */
     | 'out_of_thin_air'
-    /** (c) Of two where one was answered before the other was sent, the other stands first. */
+    /**
+     * (c) Two batches are in the wrong order: the one that was answered before the other was sent
+     * comes second.
+     */
     | 'out_of_order'
-    /** (d) What was read is no beginning of what is there; a client, or a read after an answer, saw less than was there. */
+    /**
+     * (d) A read is not a prefix of the chain. Or a client, or a read after an answer, saw less
+     * than was present.
+     */
     | 'read_no_prefix'
     | 'read_went_back'
     | 'read_stale'
@@ -62,7 +72,7 @@ export interface HistoryReport {
   readonly violations: readonly Violation[];
   readonly committed: number;
   readonly failed: number;
-  /** Batches in doubt, and those of them that are there. */
+  /** Number of batches in doubt, and of those that are present. */
   readonly unknown: number;
   readonly unknownWritten: number;
 }
@@ -75,10 +85,11 @@ const OPERATION: Form = (value) =>
 const ROW = form.members({ id: form.text, trajectory_id: form.text, seq: form.whole, payload: form.text });
 
 /**
- * Whether a ledger can have come about as its callers saw it. `entries` is all that the store holds afterwards, each
- * trajectory in order of seq; nothing is known of the store but its port.
+ * Checks whether a ledger can result from the calls that its callers saw. `entries`: all entries of
+ * the store afterwards, each trajectory in order of seq. The check uses only the store's port.
  *
- * The chain itself is the order of its versions, so no order has to be searched for: it takes O(n log n).
+ * The chain is the order of its versions, so no order has to be searched: the check takes O(n log
+ * n).
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -124,7 +135,10 @@ function checkChains(entries: readonly EntryRow[], report: Report): Chains {
   return chains;
 }
 
-/** When an entry that is there was first sent, and when its batch was first answered with `committed`. */
+/**
+ * The time when a present entry was first sent, and the time of the first `committed` answer to its
+ * batch.
+ */
 interface Sending {
   invoked: number;
   returned: number;
@@ -152,7 +166,7 @@ function checkAppends(
     if (result === 'unknown' && there.length > 0 && there.length < ids.length) {
       report('torn', `of ${what}, ${there.length} of ${ids.length} entries are there`);
     }
-    // A batch that was sent again is there by right when any of its sendings was not refused.
+    // A batch that was sent again is present correctly if any of its calls was not refused.
     if (result === 'failed' && there.some((id) => !excused.has(id))) {
       report('written_though_failed', `${what} was refused, and is there`);
     }
@@ -170,7 +184,10 @@ function checkAppends(
   return sent;
 }
 
-/** (c), from the end of a chain: the earliest answer to anything later must not lie before this one was sent. */
+/**
+ * (c), from the end of a chain: the earliest answer to any later entry must not precede the sending
+ * of this one.
+ */
 function checkOrder(chain: readonly EntryRow[], sent: ReadonlyMap<Hash, Sending>, report: Report): void {
   let earliest = Number.POSITIVE_INFINITY;
   for (const { id, trajectory_id, seq } of chain.toReversed()) {
@@ -215,13 +232,13 @@ function checkReads(reads: readonly Read[], chains: Chains, sent: ReadonlyMap<Ha
     seen.set(key, before);
     const longest = Math.max(0, ...before.filter((other) => other.returned <= invoked).map((other) => other.length));
     if (length < longest) report('read_went_back', `${what} saw ${length} entries, and ${longest} before`);
-    // Only what is longer than all the others, or answered before them, can matter later.
+    // Only a read that is longer than all others, or answered before them, can matter later.
     before.push({ returned, length });
     if (before.length > 32) seen.set(key, compacted(before, invoked));
   }
 }
 
-/** Of all that were answered before now, the longest one stands for the others. */
+/** The longest of all reads that were answered before now stands for the others. */
 function compacted(
   reads: readonly { returned: number; length: number }[],
   now: number,
@@ -231,9 +248,9 @@ function compacted(
   return [{ returned: Number.NEGATIVE_INFINITY, length }, ...reads.filter(({ returned }) => returned > now)];
 }
 
-/** How long a chain certainly was at a time, and by when all of a beginning was sent. */
+/** The known minimum length of a chain at a time, and the time by which a prefix was sent. */
 class ChainTimes {
-  /** By time: when an answer was given, and the longest chain that any answer until then told of. */
+  /** By time: the answer, and the longest chain that any answer until then implies. */
   readonly #answers: { at: number; length: number }[] = [];
   readonly #sent: number[] = [];
 
@@ -253,7 +270,7 @@ class ChainTimes {
     }
   }
 
-  /** Entries of the shortest chain that answers before that time allow. */
+  /** The length of the shortest chain that is consistent with the answers before that time. */
   answeredBefore(time: number): number {
     let [low, high] = [0, this.#answers.length];
     while (low < high) {
@@ -264,7 +281,7 @@ class ChainTimes {
     return low === 0 ? 0 : this.#answers[low - 1]!.length;
   }
 
-  /** When the last of the first so many entries was sent. */
+  /** The time when the last of the first `length` entries was sent. */
   sentBy(length: number): number {
     return this.#sent[length - 1] ?? Number.NEGATIVE_INFINITY;
   }

@@ -11,8 +11,8 @@ const METHODS = [
 ] as const;
 
 /**
- * Puts itself around every statement that this process gives to SQLite, until `vi.restoreAllMocks`. `proceed` runs the
- * statement; without it, the statement is not run.
+ * Intercepts every statement that this process sends to SQLite, until `vi.restoreAllMocks`.
+ * `proceed` runs the statement; without it, the statement does not run.
  */
 export function interceptSql(around: (sql: string, proceed: () => unknown) => unknown): void {
   for (const [prototype, name] of METHODS) {
@@ -21,12 +21,12 @@ export function interceptSql(around: (sql: string, proceed: () => unknown) => un
       const sql = this instanceof StatementSync ? this.sourceSQL : String(args[0]);
       return around(sql, () => original.apply(this, args));
     }
-    // The methods have types of their own, which do not matter here.
+    // The specific types of the methods do not matter here.
     vi.spyOn(prototype as unknown as Record<typeof name, Method>, name).mockImplementation(intercepted);
   }
 }
 
-/** An error as node:sqlite throws it. */
+/** An error in the form that node:sqlite throws. */
 export function sqliteError(errcode: number): Error {
   return Object.assign(new Error('injected'), { code: 'ERR_SQLITE_ERROR', errcode });
 }

@@ -14,8 +14,9 @@ import { type Bench, runSuite, type StoreSuite } from './suite.ts';
 export type LedgerStoreSuite = StoreSuite<LedgerStore>;
 
 /**
- * What every ledger store has to keep: compare-and-set without gaps, batches whole or not at all, rows exactly as given,
- * an unknown that `resolve` settles, and a close that loses nothing. Call it in a test file of the store.
+ * The rules of every ledger store: compare-and-set without gaps, atomic batches, and rows exactly
+ * as given. `resolve` settles an unknown commit, and `close` loses no data. Call it in a test file
+ * of the store.
  */
 export function ledgerStoreSuite(suite: LedgerStoreSuite): void {
   runSuite('ledger', suite, LEDGER_LAWS);

@@ -4,17 +4,20 @@ import { type EntryRow, integrateLog, type LedgerStore, type LogStore, logHead, 
 import { batchOf, chainOf } from './store-rows.ts';
 
 export interface LogStoreSuite {
-  /** Stands in the names of the tests. */
+  /** Part of the test titles. */
   readonly name: string;
   /** Opens the store of that place, empty the first time. */
   readonly open: (place: string) => Promise<LedgerStore & LogStore>;
-  /** Frees all places, after the last test. */
+  /** Deletes all places, after the last test. */
   readonly remove?: () => Promise<void>;
-  /** False for a store that nobody can open a second time. */
+  /** False for a store that cannot be opened a second time. */
   readonly reopens?: boolean;
 }
 
-/** What every store has to keep of the Merkle log: places without gaps, for ever, and nodes as they were given. */
+/**
+ * The rules of every store of the Merkle log: permanent positions without gaps, and nodes as they
+ * were given.
+ */
 export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSuite): void {
   const opened: (LedgerStore & LogStore)[] = [];
   let places = 0;
@@ -180,7 +183,7 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
   });
 }
 
-/** RFC 6962 section 2.1, word by word. */
+/** RFC 6962 section 2.1, implemented literally. */
 function naiveRoot(rows: readonly EntryRow[]): Uint8Array {
   const sha = (...parts: (string | Uint8Array)[]): Uint8Array => {
     const hash = createHash('sha256');

@@ -1,15 +1,16 @@
 import { type Claim, claimsText, readClaim, readClaims, SharedWork } from '#effects';
 import type { Happening, Membership, Said } from '#ledger';
 
-// Members of those who share effects, for tests of stores: each keeps what it has heard, and says to what that comes.
+// Group members of a shared effect log, for tests of stores. Each member stores the applied events
+// and derives the live work.
 
-/** No lease of the test is over before the test is. */
+/** No lease ends before its test ends. */
 export const LONG_MS = 600_000;
 
-/** So short that a law can wait until it is over. */
+/** Short enough for a law to wait until the lease is over. */
 export const SHORT_MS = 100;
 
-/** A membership that keeps all that was heard. */
+/** A membership that stores all applied events. */
 export class Member {
   readonly membership: Membership;
   readonly heard: Happening[] = [];
@@ -22,17 +23,19 @@ export class Member {
     return this.membership.fence;
   }
 
-  /** What is new to it, what was said here last; undefined when the membership has ended. */
+  /**
+   * Publishes events and returns the new ones, its own last. Undefined if the membership has ended.
+   */
   async say(...said: readonly Said[]): Promise<readonly Happening[] | undefined> {
     return this.#exchange(said, false);
   }
 
-  /** As `say`, and takes over what is of members that have ended. */
+  /** Same as `say`, and adopts the work of ended members. */
   async look(...said: readonly Said[]): Promise<readonly Happening[] | undefined> {
     return this.#exchange(said, true);
   }
 
-  /** Begins work there, and answers with its epoch. */
+  /** Starts work on the scopes, and returns its epoch. */
   async begin(...scopes: readonly string[]): Promise<number> {
     const last = (await this.say(begun(...scopes)))?.at(-1);
     if (last?.is !== 'begun') throw new Error(`it was to begin, and heard ${JSON.stringify(last)}`);
@@ -50,22 +53,24 @@ export function begun(...scopes: readonly string[]): Said {
   return { is: 'begun', claims: claimsAt(...scopes) };
 }
 
-/** The text of claims to write there. */
+/** The canonical text of write claims on the scopes. */
 export function claimsAt(...scopes: readonly string[]): string {
   return claimsText(scopes.map((scope) => readClaim('write', scope)));
 }
 
-/** Work that is live, by what was heard. */
+/** Live work, according to the applied events. */
 export interface Live {
   readonly epoch: number;
-  /** Whose it is to go on with; undefined where it waits for a person. */
+  /** The fence of the owner. Undefined if the work needs a human decision. */
   readonly fence: number | undefined;
   readonly claims: readonly string[];
-  /** Whether somebody who comes there is told that it waits for a person. */
+  /** Whether other work on its scopes is refused until the human decision. */
   readonly isInDoubt: boolean;
 }
 
-/** To what it comes that all this was heard, told in the view of somebody else and in that of each who is asked about. */
+/**
+ * The live work that the events give, from the view of another process and of each given member.
+ */
 export function liveWork(heard: readonly Happening[], fences: readonly number[]): Live[] {
   const somebody = foldOf(heard, 0);
   const owners = new Map<number, number>();
@@ -94,7 +99,7 @@ function hear(shared: SharedWork, each: Happening): void {
       shared.begun(each.epoch, each.fence, readClaims(each.claims));
       return;
     case 'resumed':
-      // Its claims are in the log, which tests of stores fill with what is none.
+      // Its claims are in the log, which tests of stores fill with placeholders.
       shared.begun(each.epoch, each.fence, []);
       return;
     case 'grown':

@@ -7,8 +7,8 @@ import { type Bench, type Closable, runSuite, type StoreSuite } from './suite.ts
 export type OracleStoreSuite = StoreSuite<OracleStore & Closable>;
 
 /**
- * What every oracle store has to keep: one answer a key, for all who ask and for ever, exactly as it was given. Call it in
- * a test file of the store.
+ * The rules of every oracle store: one permanent answer per key, for all callers, exactly as it was
+ * given. Call it in a test file of the store.
  */
 export function oracleStoreSuite(suite: OracleStoreSuite): void {
   runSuite('oracle', suite, ORACLE_LAWS);

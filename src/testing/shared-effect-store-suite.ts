@@ -6,9 +6,9 @@ import type { SharedEffectLedger } from './suite-types.ts';
 export type SharedEffectStoreSuite = StoreSuite<SharedEffectLedger>;
 
 /**
- * What a store of effects on which several work at a time has to keep beside `effectStoreSuite`: epochs that are given once, one
- * order in which all members hear what is said, and that what a member had which has ended is taken over by exactly one, after
- * which that one writes nothing. Call it in a test file of the store.
+ * The rules of a shared effect store, besides `effectStoreSuite`. Each epoch is assigned once, and
+ * all members apply events in one order. Exactly one member adopts the work of an ended member,
+ * which can then write nothing. Call it in a test file of the store.
  */
 export function sharedEffectStoreSuite(suite: SharedEffectStoreSuite): void {
   runSuite('shared-effects', suite, SHARING_LAWS);

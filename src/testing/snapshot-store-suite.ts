@@ -4,14 +4,14 @@ import { AWKWARD_TEXTS, JSON_TEXTS, LOOKALIKES, longText } from './laws/texts.ts
 import { batchOf, blobOf, chainOf } from './store-rows.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';
 
-/** Snapshots are kept beside the entries that they stand for. */
+/** Snapshots are stored next to the entries that they represent. */
 type Store = LedgerStore & SnapshotStore;
 
 export type SnapshotStoreSuite = StoreSuite<Store>;
 
 /**
- * What every store of snapshots has to keep: the last one a trajectory exactly as it was given, and nothing after all were
- * dropped. Call it in a test file of the store.
+ * The rules of every snapshot store: the last snapshot of a trajectory exactly as given, and none
+ * after all were dropped. Call it in a test file of the store.
  */
 export function snapshotStoreSuite(suite: SnapshotStoreSuite): void {
   runSuite('snapshot', suite, SNAPSHOT_LAWS);
@@ -47,7 +47,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     for (const row of [first, other, second]) await store.putSnapshot(row, 0);
     expect(await store.snapshot('t')).toEqual(second);
     expect(await store.snapshot('u')).toEqual(other);
-    // A broken one may say that it is newer than any.
+    // A corrupt snapshot may claim to be newer than any other.
     await store.putSnapshot(first, 0);
     expect(await store.snapshot('t')).toEqual(first);
   });
@@ -89,7 +89,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     await store.commit(erasing('one'));
     await store.putSnapshot(snapshotOf('t', 0, 'with it'), before);
     expect(await store.snapshot('t')).toBeUndefined();
-    // Also where both are under way.
+    // Also if both calls are in flight.
     const [now] = [await store.erasures()];
     await Promise.all([store.commit(erasing('two')), store.putSnapshot(snapshotOf('t', 0, 'with it'), now)]);
     expect(await store.snapshot('t')).toBeUndefined();
@@ -101,7 +101,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     await begun(store, ...LOOKALIKES);
     for (const [n, text] of texts.entries()) {
       const row = snapshotOf(LOOKALIKES[n % LOOKALIKES.length]!, n, text);
-      // The hash is what was said, whether or not it is the text's.
+      // The store keeps the given hash, whether or not it matches the text.
       const given = n % 2 === 0 ? row : { ...row, hash: 'a'.repeat(64) };
       await store.putSnapshot(given, 0);
       expect(await store.snapshot(row.trajectory_id)).toEqual(given);

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
 import { blobOf, entryAt } from './store-rows.ts';
 
-// A store as plain as can be, to compare the others with: every batch is judged alone, in the order of the calls.
+// A minimal store to compare others with: each batch is checked alone, in call order.
 
-/** How one generated entry relates to the head at the time its batch is made. */
+/** The relation of one generated entry to the head at the time when its batch is made. */
 export interface GeneratedEntry {
   readonly trajectory: number;
   readonly place: 'next' | 'again' | 'gap';
   readonly parent: 'head' | 'wrong';
-  /** Takes the id of an entry made before, wherever that one is. */
+  /** Copies the id of an earlier entry, in any trajectory. */
   readonly copiesId: boolean;
 }
 
-/** One call, and whether the test waits for all answers before it goes on. */
+/** One call, and whether the test waits for all answers before it continues. */
 export interface GeneratedCall {
   readonly entries: readonly GeneratedEntry[];
   readonly blobs: readonly number[];
@@ -22,7 +22,7 @@ export interface GeneratedCall {
 
 const TRAJECTORIES = ['a', 'b', 'c'];
 
-/** Calls of which most fit: a batch that fails leaves the ones queued after it with nothing to stand on. */
+/** Calls of which most fit: a failed batch removes the parent of the batches queued after it. */
 export const generatedCalls: fc.Arbitrary<GeneratedCall[]> = fc.array(
   fc.record({
     entries: fc.array(
@@ -44,13 +44,13 @@ function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
   return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 }
 
-/** Turns generated calls into batches and says what a store has to answer to each. */
+/** Turns generated calls into batches and gives the expected answer to each. */
 export class StoreModel {
   readonly entries: EntryRow[] = [];
   readonly blobs = new Map<string, string>();
   readonly #made: EntryRow[] = [];
 
-  /** The batch for a call, built on what the model has now. */
+  /** The batch for a call, based on the model's current rows. */
   batch(call: GeneratedCall): Batch {
     const rows: EntryRow[] = [];
     for (const { trajectory, place, parent, copiesId } of call.entries) {

@@ -3,10 +3,12 @@ import { form, requireForm } from '#base';
 import { canonicalize } from '#canon';
 import type { Batch, BlobRow, EntryRow, Hash } from '#ledger';
 
-// Rows for tests of stores. A store does not read payloads, so these say only what makes each id its own.
+// Rows for tests of stores. A store does not read payloads, so these contain only data that makes
+// each id unique.
 
 /**
- * An entry that follows `parent` in its trajectory, or begins one. `note` tells two at the same place apart.
+ * An entry that follows `parent` in its trajectory, or starts one. `note` distinguishes two entries
+ * at the same position.
  *
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */
@@ -17,7 +19,7 @@ export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, n
 }
 
 /**
- * An entry at any place, right or wrong.
+ * An entry at any position, right or wrong.
  *
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */

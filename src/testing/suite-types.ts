@@ -1,10 +1,10 @@
 import type { EffectStore, FactStore, LedgerStore, SharedEffectStore } from '#ledger';
 
-/** Facts are written beside the entries that they come from. */
+/** Facts are written together with the entries that they come from. */
 export type FactLedger = LedgerStore & FactStore;
 
-/** Effects are written beside the entries that they go with. */
+/** Effects are written together with their entries. */
 export type EffectLedger = LedgerStore & EffectStore;
 
-/** Effects are written beside the entries that they go with. */
+/** Effects are written together with their entries. */
 export type SharedEffectLedger = LedgerStore & SharedEffectStore;

@@ -1,37 +1,41 @@
 import { afterAll, afterEach, describe, test } from 'vitest';
 
-/** A store as a suite uses it: by its port, and closed in the end. */
+/** A store as a suite uses it: by its port, and closed at the end. */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** What the author of a store tells a suite. */
+/** The settings that the author of a store passes to a suite. */
 export interface StoreSuite<Store extends Closable> {
-  /** Stands in the names of the tests. */
+  /** Part of the test titles. */
   readonly name: string;
   /**
-   * Opens the store of that place, empty the first time; the same place may be opened while it is open. Opening a place
-   * again gives what was committed there. A place is a short name of letters, digits and dashes.
+   * Opens the store of that place, empty the first time. The same place may be opened while it is
+   * open. Opening a place again gives its committed data. A place is a short name of letters,
+   * digits and dashes.
    */
   readonly open: (place: string) => Promise<Store>;
-  /** Frees all places, after the last test. */
+  /** Deletes all places, after the last test. */
   readonly remove?: () => Promise<void>;
-  /** Tests that the store can't pass, by name, each with why: reported as skipped. A name that no test has is an error. */
+  /**
+   * Tests that the store cannot pass, by name, each with a reason: reported as skipped. A name
+   * without a test is an error.
+   */
   readonly skip?: readonly { readonly test: string; readonly reason: string }[];
 }
 
-/** What laws are written with. */
+/** The functions that laws use. */
 export interface Bench<Store> {
-  /** One test; skipped where the author declared so. */
+  /** One test; skipped if the author declared so. */
   readonly law: (title: string, check: () => Promise<void>) => void;
   readonly newPlace: () => string;
-  /** Opens a place; closed after the test. */
+  /** Opens a place; it is closed after the test. */
   readonly openAt: (place: string) => Promise<Store>;
-  /** Opens a place that nobody has used. */
+  /** Opens an unused place. */
   readonly openNew: () => Promise<Store>;
 }
 
-/** Puts laws to one store, in a `describe` of their own. */
+/** Runs laws against one store, in their own `describe`. */
 export function runSuite<Store extends Closable>(
   port: string,
   { name, open, remove, skip = [] }: StoreSuite<Store>,

@@ -2,9 +2,10 @@ import type { FactHit, FactQuery, FactTextQuery, FactVersion } from '#ledger';
 import { wordsOf, wordsOfDocument } from '#memory';
 import type { FactModel } from './fact-model.ts';
 
-// Ranking as plain as can be: every text of the space is scored, every row that is asked for gets the score of its text.
+// A minimal ranking: scores every text of the space, and gives each requested row the score of its
+// text.
 
-/** As `FactStore.factsByText`, by the formula that `Bm25` states. */
+/** Same as `FactStore.factsByText`, by the formula that `Bm25` states. */
 export function rankedByText(model: FactModel, { text, limit = 1_000, ...query }: FactTextQuery): FactHit[] {
   const texts = new Map<string, string[]>();
   for (const row of model.rows)
@@ -24,7 +25,7 @@ export function rankedByText(model: FactModel, { text, limit = 1_000, ...query }
   return ranked(model, query, limit, (row) => scoreOf(texts.get(nameOf(row)) ?? []));
 }
 
-/** The rows of a query that have a score other than 0, best first; equal ones in the order of rows. */
+/** The rows of a query with a score other than 0, best first; equal scores in row order. */
 export function ranked(
   model: FactModel,
   query: FactQuery,
@@ -39,12 +40,12 @@ export function ranked(
     .slice(0, limit);
 }
 
-/** Whether a row says nothing any more, or of nobody. */
+/** Whether the object or the subject of a row is erased. */
 export function isErased({ object, subject, content }: FactVersion): boolean {
   return object === `{"$erased":"${content.hash}"}` || subject.startsWith('{"$erased":');
 }
 
-/** Rows of one text have one name. What a branch has taken over is a text of its own. */
+/** Rows with one text have one name. An inherited text of a branch is a separate text. */
 export function nameOf({ space, branch, subject, predicate, content, row_kind, asserted_from }: FactVersion): string {
   return JSON.stringify([
     space,

@@ -29,28 +29,36 @@ const WARNINGS: ReadonlySet<ProblemKind> = new Set<ProblemKind>([
 
 const COUNTED: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['never_violated', 'always_fails', 'never_judged']);
 
-/** What a domain may rely on never to happen: on a state that no proposal led to, it is no more than a warning. */
+/**
+ * Problems that a domain may rely on never to occur. On a state that no proposal reached, they are
+ * only warnings.
+ */
 const RARE: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['throws', 'with_outside_reads']);
 
-/** How many states are kept to go on from, and how many of those are the schema's own invention. */
+/**
+ * Maximum number of states that are kept as starting points, and how many of them are generated
+ * from the schema.
+ */
 const STATES_MAX = 100;
 const INVENTED_MAX = 60;
 const LATEST = 5;
-/** How often a value is drawn until one fits. */
+/** Maximum number of draws until a value fits. */
 const DRAWS_MAX = 30;
-/** How many proposals are put again at the end, in another order. */
+/** Maximum number of proposals that are repeated at the end, in another order. */
 const AGAIN_MAX = 100;
 
 /**
- * Looks for what is wrong with a domain by running it: on states that its schema takes, and on those that proposals lead to
- * from its initial one. Each problem comes with the smallest case that was found to show it.
+ * Searches for problems of a domain by running it, on states that its schema accepts and on states
+ * reached from its initial one. Each problem has the smallest case found that shows it.
  *
- * A problem that needs a state that is rare, or an argument of a certain form, may not be found: give `states` and `args`. An
- * error on a state that no proposal led to is a warning only.
+ * A problem that needs a rare state, or an argument of a certain form, may be missed: set `states`
+ * and `args`. An error on a state that no proposal reached is only a warning.
  *
- * Throws nothing for a domain that is wrong, however wrong it is; what `defineDomain` refuses is a problem like others.
+ * Does not throw for a faulty domain. A domain that `defineDomain` refuses is reported as a problem
+ * like others.
  *
- * @throws ArgumentError `bad_argument`, also for an option, action, role, parameter or kind of counselor that there is not
+ * @throws ArgumentError `bad_argument`, also for an option, action, role, parameter or kind of
+ * counselor that does not exist
  */
 export function checkDomain<D extends Domain<any, any, any>>(domain: D, options?: CheckDomainOptions<D>): DomainReport;
 export function checkDomain(domain: DomainSpec<any, any>, options?: CheckDomainOptions): DomainReport;
@@ -88,7 +96,7 @@ function reportOf(report: Omit<DomainReport, 'formatReport' | 'ok'>): DomainRepo
   return { ...whole, formatReport: () => formatReport(whole) };
 }
 
-/** A state that proposals go on from, and whether it is one that a world of the domain can have. */
+/** A state to propose on, and whether proposals can reach it. */
 interface Place {
   readonly state: Json;
   readonly reached: boolean;
@@ -102,10 +110,13 @@ class Check {
   readonly #random: () => number;
   readonly #proposals: { committed: number; escalated: number; rejected: number } = { ...NONE };
   readonly #asked: { readonly case: Case; readonly did: string }[] = [];
-  /** What became of each action, for those that were never done. */
+  /** The actions that were committed at least once. */
   readonly #done: Set<string> = new Set();
   readonly #refusals: Map<string, string> = new Map();
-  /** By invariant: on how many states it passed, and did not, where it had something to judge. */
+  /**
+   * By invariant: the number of states that passed and failed, if the invariant had something to
+   * check.
+   */
   readonly #judged: Map<string, { passed: number; failed: number }> = new Map();
   readonly #fixed: ReadonlySet<string>;
   #states = 0;
@@ -151,14 +162,14 @@ class Check {
     if (initial === undefined) return;
     const { found, vector } = this.#trials.ofState(initial as Json);
     for (const { invariant_id, result, detail } of vector) {
-      // One that can't judge is a problem of its own.
+      // An invariant that cannot check a state is a separate problem.
       if (result === 'pass' || found.some(({ where }) => where === `invariant ${invariant_id}`)) continue;
       const sentence = `${invariant_id} does not pass on it (${result}: ${detail}); no trajectory could begin with it`;
       this.#note({ kind: 'broken_initial', where: 'initial state', sentence }, { state: initial });
     }
   }
 
-  /** The initial state, those that were given, and some that the schema takes. */
+  /** The initial state, the given states, and some that the schema accepts. */
   #beginnings(): Place[] {
     const { initial } = this.#domain;
     const given = [...(initial === undefined ? [] : [initial]), ...(this.#options.states ?? [])] as Json[];
@@ -181,7 +192,7 @@ class Check {
     const fitting = given.filter((state) => fits(this.#domain, state));
     return [
       ...fitting.map((state) => ({ state: asJson(state), reached: true })),
-      // Where no beginning is known, any state may be one.
+      // Without a known starting state, any state may be reachable.
       ...invented.map((state) => ({ state: asJson(state), reached: fitting.length === 0 })),
     ].filter((place): place is Place => place.state !== undefined);
   }
@@ -220,15 +231,15 @@ class Check {
 
   // ── proposals ──
 
-  /** Puts proposals, each on a state that some before it led to. */
+  /** Proposes actions, each on a state that earlier proposals reached. */
   #walk(places: Place[]): void {
     const names = Object.keys(this.#domain.actions);
     if (names.length === 0) return;
     for (let run = 0; run < this.#options.runs; run++) {
-      // Every other time on one that a world can have.
+      // Every other proposal uses a reachable state.
       const reached = places.filter((place) => place.reached);
       const from = run % 4 !== 0 && reached.length > 0 ? reached : places;
-      // Most often from where the last ones led: some rules speak only of what takes several steps.
+      // Mostly one of the latest states: some rules apply only after several steps.
       const place = this.#oneOf(run % 3 === 0 ? from : from.slice(-LATEST)) as Place;
       const proposed = this.#propose(place.state, this.#oneOf(names) as string);
       if (proposed === undefined) continue;
@@ -270,7 +281,7 @@ class Check {
     const given = this.#options.roles?.[name];
     if (given !== undefined && given.length > 0) return this.#oneOf(given) as Readonly<Record<string, string>>;
     const met = texts.filter((text) => text !== '' && text === text.normalize('NFC'));
-    // One name more often than the others, so that what one has done piles up.
+    // Prefers one name, so that its changes accumulate.
     const known = this.#random() < 0.7 ? [NAMES[0]] : [...NAMES, ...met];
     return Object.fromEntries(params.map((param) => [param, this.#oneOf(known) as string]));
   }
@@ -309,7 +320,10 @@ class Check {
     });
   }
 
-  /** The same proposals from the last to the first: what remembers something between calls now does another thing. */
+  /**
+   * Repeats the proposals from last to first: a function that keeps state between calls now returns
+   * another result.
+   */
   #askAgain(): void {
     for (const { case: asked, did } of this.#asked.reverse()) {
       const now = this.#trials.ofCase(asked).did;
@@ -319,7 +333,7 @@ class Check {
     }
   }
 
-  // ── what was never seen ──
+  // ── never seen ──
 
   #judgeCounts(): void {
     for (const { id } of this.#domain.rules) {
@@ -345,7 +359,7 @@ class Check {
     for (const [name, { reads = [], writes = [] }] of Object.entries(processes)) {
       const where = `process ${name}`;
       if (!performed.has(name)) this.#note({ kind: 'unused', where, sentence: 'no role performs it' });
-      // One that only reads is how a role is given something to see.
+      // A process without actions only gives a role something to read.
       if (!acted.has(name)) {
         if (writes.length > 0)
           this.#note({ kind: 'unused', where, sentence: 'it may write, and no action belongs to it' });
@@ -367,7 +381,7 @@ class Check {
     }
   }
 
-  /** Numbers beyond what an entry can have, and what is no value at all. */
+  /** Numbers beyond the limits of an entry, and values that are not JSON. */
   #judgeSchemas(): void {
     const loose = loosePlaces(this.#domain.state, '');
     for (const place of loose) {
@@ -376,7 +390,10 @@ class Check {
     }
   }
 
-  /** It may be meant: what contradicts is then on record, and believed only where nothing was before. */
+  /**
+   * This may be intended: contradicting facts are then recorded, and hold only if no fact held
+   * before.
+   */
   #judgeMemory(): void {
     const { counselors, memory } = this.#domain;
     if (Object.keys(counselors).length > 0) return;
@@ -412,8 +429,9 @@ class Check {
   }
 
   /**
-   * What is not a function of its inputs is judged in several ways, which says nothing of the kernel; a promise is no answer;
-   * and how often an invariant passed that can't be judged says nothing of it.
+   * Drops problems that follow from others. The kernel checks an impure function several ways,
+   * which shows no fault of the kernel. A promise is not an answer. The pass count of an invariant
+   * that cannot be checked means nothing.
    */
   #withoutConsequences(): DomainProblem[] {
     const all = [...this.#problems.values()];
@@ -428,13 +446,13 @@ class Check {
     );
   }
 
-  // ── chance ──
+  // ── randomness ──
 
   #oneOf<T>(list: readonly T[]): T | undefined {
     return list[Math.floor(this.#random() * list.length)];
   }
 
-  /** Values that fit, as many as are wanted if there are; those that are drawn first are mostly small. */
+  /** Up to `count` values that fit; early draws are mostly small. */
   #draw(values: fc.Arbitrary<unknown>, count: number, takes: (value: unknown) => boolean): unknown[] {
     const found: unknown[] = [];
     for (let drawn = 0; found.length < count && drawn < DRAWS_MAX * count; ) {
@@ -473,7 +491,7 @@ function hasMember(value: unknown, [segment, ...rest]: readonly (string | symbol
   return keys.some((key) => Object.hasOwn(value, key) && hasMember((value as Record<string, unknown>)[key], rest));
 }
 
-/** Where a schema takes anything at all. */
+/** The places of a schema that accept any value. */
 function loosePlaces(schema: z.ZodType, place: string): string[] {
   const def = schema._zod.def as {
     readonly type: string;
@@ -490,7 +508,7 @@ function loosePlaces(schema: z.ZodType, place: string): string[] {
   ];
 }
 
-/** Somebody of each kind, and for `any` and kinds that are joined by `+` somebody who is all of it. */
+/** A counselor for each kind; for `any`, and kinds joined by `+`, one that has all of them. */
 function counselorsOf(domain: Domain, given: Readonly<Record<string, string>> = {}): Record<string, string> {
   const kinds = Object.keys(domain.counselors);
   const names = [...Object.values(given), ...kinds.flatMap((kind) => GUESSES.map((guess) => guess(kind)))];
@@ -519,7 +537,7 @@ const GUESSES: readonly ((kind: string) => string)[] = [
   () => 'checked',
 ];
 
-/** A small generator of Marsaglia's kind (xorshift32): the same seed, the same numbers. */
+/** A small generator by Marsaglia (xorshift32): the same seed gives the same numbers. */
 function randomOf(seed: number): () => number {
   let state = (seed ^ 0x9e3779b9) | 1;
   return () => {

@@ -3,23 +3,26 @@ import { ArgumentError, form, requireForm } from '#base';
 import type { Instant } from '#canon';
 import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from '#kernel';
 
-/** What a check goes by. Names are typed by the domain, where it is a typed one. */
+/** The options of a check. For a typed domain, its names are typed. */
 export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {
-  /** The same seed, the same domain: the same report. Default: 1 */
+  /** The same seed and domain give the same report. Default: 1 */
   readonly seed?: number;
-  /** How many proposals are tried. The time that it takes follows from it. Default: 500 */
+  /** Number of proposals. The run time depends on it. Default: 500 */
   readonly runs?: number;
-  /** States to begin with, beside the domain's own: those that a world of it has. */
+  /**
+   * Additional starting states, besides the domain's own. They must be states that the domain can
+   * reach.
+   */
   readonly states?: readonly unknown[];
-  /** Arguments by action, where what the schema says does not lead far. */
+  /** Arguments by action, for schemas whose random values rarely commit. */
   readonly args?: IsUntyped<D> extends true
     ? Readonly<Record<string, fc.Arbitrary<unknown>>>
     : { readonly [Name in ActionName<D>]?: fc.Arbitrary<ArgsOf<D, Name>> };
-  /** Parameters by role. Default: few short names, and what stands in the state. */
+  /** Parameters by role. Default: a few short names, and values from the state. */
   readonly roles?: IsUntyped<D> extends true
     ? Readonly<Record<string, readonly Readonly<Record<string, string>>[]>>
     : { readonly [Name in RoleName<D>]?: readonly NonNullable<RoleArguments<D, Name>[0]>[] };
-  /** Who approves, by kind of counselor. Default: a name is guessed. */
+  /** The approver, by kind of counselor. Default: a guessed name. */
   readonly counselors?: Readonly<Record<string, string>>;
   /** The time of the proposals. Default: 2026-06-01T12:00:00.000000Z */
   readonly at?: Instant;
@@ -36,7 +39,10 @@ const FORMS = {
 };
 const OPTIONS = form.members(FORMS);
 
-/** What is misspelt would be passed over, and the check would be another one than was meant. @throws ArgumentError `bad_argument` */
+/**
+ * A misspelled option would be ignored, and the check would not be the intended one. @throws
+ * ArgumentError `bad_argument`
+ */
 export function requireOptions(options: CheckDomainOptions): void {
   requireForm(OPTIONS, options, 'options');
   requireNames('options', options, 'option of checkDomain', Object.keys(FORMS));

@@ -1,61 +1,73 @@
-/** What can be wrong with a domain. Those that are warnings leave it `ok`. */
+/** The kinds of problems of a domain. Warnings leave the report `ok`. */
 export type ProblemKind =
-  /** `defineDomain` refuses it. */
+  /** `defineDomain` refuses the domain. */
   | 'invalid_domain'
-  /** It uses a clock, chance, the environment or the network, or the same inputs gave two results. */
+  /**
+   * A function uses a clock, randomness, the environment or the network, or the same inputs gave
+   * two results.
+   */
   | 'impure'
-  /** It changed what it was given. */
+  /** A function changed its arguments. */
   | 'mutates_arguments'
-  /** It returned a promise. */
+  /** A function returned a promise. */
   | 'asynchronous'
-  /** It threw what is no sentence for a person: a TypeError and the like, or something that is no Error. */
+  /**
+   * A function threw an error without a readable message: a TypeError or the like, or a value that
+   * is not an Error.
+   */
   | 'throws'
-  /** It left its footprint, to read or to write. */
+  /** A read or write outside the footprint. */
   | 'outside_footprint'
   /** A pointer of `with` leads out of `reads`. */
   | 'with_outside_reads'
   /** An invariant wrote to the state. */
   | 'writes_state'
-  /** An invariant answered neither pass, reject nor escalate. */
+  /** An invariant returned neither pass, reject nor escalate. */
   | 'nonsense'
-  /** It depends on the order in which keys were written. */
+  /** The result depends on the order in which keys were written. */
   | 'key_order'
-  /** The initial state does not pass. */
+  /** The initial state violates an invariant. */
   | 'broken_initial'
-  /** What escalated and was approved does not pass. */
+  /** An escalated proposal was approved and does not pass. */
   | 'approval_does_not_pass'
-  /** What would be approved is not what was put up for approval. */
+  /** The approved changes differ from those that were submitted for approval. */
   | 'approval_differs'
-  /** What an action says is proposed where its effects fail is nothing that can be proposed. */
+  /** The action of `onFailure` cannot be proposed. */
   | 'failure_not_proposed'
-  /** The kernel's incremental judgement is not that of all rules on everything. */
+  /** The kernel's incremental check differs from a check of all rules on the whole state. */
   | 'evaluation_differs'
-  /** A schema gives what is no JSON, and nothing of it can be recorded. */
+  /** A schema returns a value that is not JSON and cannot be recorded. */
   | 'not_json'
-  /** Warning: the schema lets pass what no entry can have. */
+  /** Warning: the schema accepts values that no entry can store. */
   | 'loose_schema'
-  /** Warning: an action made a state that does not fit the schema. */
+  /** Warning: an action returned a state that does not fit the schema. */
   | 'bad_result'
-  /** Warning: no state that was seen breaks the invariant, or all do, or it had nothing to judge. */
+  /** Warning: no state violated the invariant, or all did, or it had nothing to check. */
   | 'never_violated'
   | 'always_fails'
   | 'never_judged'
-  /** Warning: a process that no role performs or no action belongs to, a footprint of it that no action touched. */
+  /**
+   * Warning: a process that no role performs or no action belongs to, or a footprint that no action
+   * touched.
+   */
   | 'unused'
-  /** Warning: nobody was found who is a counselor of the kind, or who could choose where what is believed waits for a person. */
+  /**
+   * Warning: no counselor of the kind was found, or none that could choose when contradicting facts
+   * need a human decision.
+   */
   | 'no_counselor'
-  /** Warning: no value was found that the schema takes. */
+  /** Warning: no value was found that the schema accepts. */
   | 'no_values'
-  /** Warning: the action was never carried out. */
+  /** Warning: the action was never committed. */
   | 'never_done';
 
-/** What brings the problem about. */
+/** The case that causes the problem. */
 export interface Counterexample {
   readonly state?: unknown;
   readonly action?: string;
   readonly role?: { readonly name: string; readonly params: Readonly<Record<string, string>> };
   readonly args?: unknown;
-  /** Of an `each` invariant, what the stars stand for; where it says. */
+  /** For an `each` invariant, the keys that the stars match, if it names them. */
   readonly detail?: string;
 }
 
@@ -66,26 +78,26 @@ export interface DomainProblem {
   readonly where: string;
   readonly sentence: string;
   readonly counterexample?: Counterexample;
-  /** How often the counterexample was made smaller. */
+  /** Number of steps by which the counterexample was shrunk. */
   readonly shrunk: number;
 }
 
 export interface DomainReport {
   readonly domain: string;
-  /** No problem is an error; there may be warnings. */
+  /** True if no problem is an error. There may be warnings. */
   readonly ok: boolean;
   /** Errors first. */
   readonly problems: readonly DomainProblem[];
   readonly seed: number;
   readonly runs: number;
-  /** Proposals that were judged, by what became of them. */
+  /** The adjudicated proposals, by ruling. */
   readonly proposals: { readonly committed: number; readonly escalated: number; readonly rejected: number };
-  /** States on which every invariant was judged. */
+  /** Number of states on which every invariant was checked. */
   readonly states: number;
   formatReport(): string;
 }
 
-/** For a person, on a terminal or in a failed test. */
+/** Text for a terminal or a failed test. */
 export function formatReport(report: Omit<DomainReport, 'formatReport'>): string {
   const errors = report.problems.filter(({ level }) => level === 'error').length;
   const warnings = report.problems.length - errors;
@@ -115,7 +127,7 @@ function textOf({ kind, level, where, sentence, counterexample: example }: Domai
   return lines.join('\n   ');
 }
 
-/** Longest value that is shown; a state of a real domain may be large. */
+/** Maximum length of a displayed value; states of real domains may be large. */
 const VALUE_MAX = 2_000;
 
 function json(value: unknown): string {

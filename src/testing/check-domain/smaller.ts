@@ -1,7 +1,7 @@
-/** How often something smaller is tried before what there is is taken. */
+/** Maximum number of attempts to find a smaller value. */
 const TRIES_MAX = 400;
 
-/** The smallest value that still shows it, going down one step at a time; and how many steps that took. */
+/** The smallest value that still shows the problem, one step at a time, and the number of steps. */
 export function shrink<T>(value: T, shows: (smaller: T) => boolean): { value: T; steps: number } {
   let now = value;
   let steps = 0;
@@ -21,7 +21,10 @@ export function shrink<T>(value: T, shows: (smaller: T) => boolean): { value: T;
   return { value: now, steps };
 }
 
-/** Values with less in them, the boldest first. Those that a schema does not take are for the caller to refuse. */
+/**
+ * Smaller values, the largest reductions first. The caller rejects values that a schema does not
+ * accept.
+ */
 function* smaller(value: unknown): Generator<unknown> {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) yield value.toSpliced(i, 1);

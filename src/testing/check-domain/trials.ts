@@ -36,7 +36,7 @@ export interface Case {
   readonly args: Json;
 }
 
-/** A problem that one case, or one state, shows. */
+/** A problem that one case or state shows. */
 export interface Found {
   readonly kind: ProblemKind;
   readonly where: string;
@@ -44,18 +44,21 @@ export interface Found {
   readonly detail?: string;
 }
 
-/** What became of a case beside problems. */
+/** The result of a case besides its problems. */
 export interface Trial {
   readonly found: readonly Found[];
-  /** Undefined where there was nothing to judge: the arguments do not fit, or the state breaks a rule. */
+  /**
+   * The ruling. Undefined if there was none: the arguments do not fit, or the state violates a
+   * rule.
+   */
   readonly became: 'committed' | 'escalated' | 'rejected' | undefined;
-  /** Why it was refused. */
+  /** The reason for the refusal. */
   readonly refusal?: string;
-  /** The invariant that stopped it. */
+  /** The invariant that refused the proposal. */
   readonly stoppedBy?: string;
-  /** The state that it led to; of what escalated, the approved one. */
+  /** The resulting state; for an escalated proposal, the approved one. */
   readonly next?: Json;
-  /** What the action did, as text: the same inputs must give the same. */
+  /** The result of the action, as text: the same inputs must give the same text. */
   readonly did?: string;
 }
 
@@ -68,13 +71,13 @@ const REQUESTER = 'agent:checked';
 const UNJUDGED = "the invariant can't be judged, ";
 const NONSENSE = 'the invariant answered neither pass, reject nor escalate';
 
-/** Runs cases and states through the kernel with every function of the domain watched. */
+/** Runs cases and states through the kernel, with every function of the domain watched. */
 export class Trials {
   readonly domain: Domain;
   readonly #watch: Watch = new Watch();
   readonly #at: Instant;
   readonly #counselors: Readonly<Record<string, string>>;
-  /** Pointers of footprints that some action touched, by process and then as declared. */
+  /** Footprint pointers that some action touched, by process, as declared. */
   readonly #used: Set<string> = new Set();
   #touching: string[][] | undefined;
 
@@ -84,7 +87,10 @@ export class Trials {
     this.domain = this.#watched(domain);
   }
 
-  /** A whole proposal: what the action does, twice; what the kernel says of it; and an approval where it asks for one. */
+  /**
+   * Runs a whole proposal: the action twice, the kernel's ruling, and an approval if the proposal
+   * escalates.
+   */
   ofCase({ state, action, role, args }: Case): Trial {
     const { domain } = this;
     this.#watch.take();
@@ -151,7 +157,7 @@ export class Trials {
     return { found, became: 'committed', did: first.did, next: copyJson(world.state, WORLD_LIMITS) };
   }
 
-  /** What the action says is proposed where its effects fail, twice, and whether it can be. */
+  /** Runs the `onFailure` of the action twice, and checks that its result can be proposed. */
   #failing({ name, args, role }: Compiled): Found[] {
     const action = this.domain.actions[name];
     if (action?.onFailure === undefined) return [];
@@ -172,12 +178,12 @@ export class Trials {
     return [...found, ...this.#watch.take()];
   }
 
-  /** Whether some action of the process touched what a pointer of its footprint names. */
+  /** Whether an action of the process touched the path of a footprint pointer. */
   isUsed(process: string, pointer: string): boolean {
     return this.#used.has(`${process} ${pointer}`);
   }
 
-  /** Every invariant on a state, twice, and on the same state with its keys written in another order. */
+  /** Every invariant on a state, twice, and on the same state with its keys in another order. */
   ofState(state: Json): { found: Found[]; vector: ReturnType<typeof detectionVector> } {
     this.#watch.take();
     const judged = (of: Json) => detectionVector(this.domain, copyJson(of, WORLD_LIMITS) as never);
@@ -204,7 +210,7 @@ export class Trials {
     return { found, vector };
   }
 
-  /** A proposal that escalated, approved by a counselor of its channel. */
+  /** Approves an escalated proposal, as a counselor of its channel. */
   #approved(world: World, intent: Intent, ruling: Escalated): { found: Found[]; next?: Json; refusal?: string } {
     const where = ruling.invariantId === undefined ? `action ${intent.action}` : `invariant ${ruling.invariantId}`;
     const refusal = `${ruling.invariantId}: ${ruling.detail}`;
@@ -215,7 +221,7 @@ export class Trials {
     }
     const { args } = ruling.compiled;
     const { patches, approval, channel, freezes, approvals } = ruling;
-    // Where it takes several, the others have approved: what the last one commits is what is looked at.
+    // If several approvals are needed, the others have approved already: the last one commits.
     const approvedBy = Array.from({ length: approvals - 1 }, (_, i) => ({ principal: `${principal}, ${i + 2}` }));
     const waiting = {
       intent: { ...intent, args },
@@ -240,7 +246,10 @@ export class Trials {
     }
   }
 
-  /** What a refusal tells of the action. A precondition that failed with a sentence is what refusals are for. */
+  /**
+   * The problems that a refusal shows. A precondition that fails with a readable message shows
+   * none.
+   */
   #refused(where: string, { reason, detail }: Refusal): { found: Found[]; refusal: string } {
     const found: Found[] = this.#watch.take();
     if (reason === 'invalid_authority')
@@ -296,9 +305,9 @@ export class Trials {
   }
 }
 
-/** What the words of the kernel say is wrong with an invariant itself. */
+/** The fault of an invariant, derived from the kernel's message. */
 function faultOf(rule: Rule, detail: string): Pick<Found, 'kind' | 'sentence'> | undefined {
-  // The member is named before the rule's words.
+  // The message has the item before the rule's words.
   const at = detail.indexOf(UNJUDGED);
   if (at >= 0) {
     const what = detail.slice(at + UNJUDGED.length);
@@ -315,7 +324,7 @@ function faultOf(rule: Rule, detail: string): Pick<Found, 'kind' | 'sentence'> |
     : undefined;
 }
 
-/** The same state, every object written from its last key to its first. */
+/** The same state, with the keys of each object in reverse order. */
 function reversed(value: Json): Json {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -326,7 +335,7 @@ function reversed(value: Json): Json {
   );
 }
 
-/** Takes down each place of the state that is read or written. */
+/** Records each path of the state that is read or written. */
 function traced<T extends object>(value: T, path: readonly string[], touched: string[][]): T {
   const at = (name: string | symbol): string[] => {
     const place = [...path, String(name)];
@@ -357,7 +366,7 @@ function traced<T extends object>(value: T, path: readonly string[], touched: st
   });
 }
 
-/** Whether a state is one that the schema takes. */
+/** Whether the schema accepts a state. */
 export function fits(domain: Domain, state: unknown): boolean {
   return stateFault(domain.state, state) === undefined;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-/** A part of a JSON Schema, as zod writes it; only the members that are read here. */
+/** The part of a JSON Schema, as zod writes it, that is read here. */
 interface Schema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
@@ -31,32 +31,34 @@ interface Schema {
   readonly multipleOf?: number;
 }
 
-/** Texts and numbers that stand in the state: what refers to something should often find it. */
+/** Strings and numbers from the state, so that references often match. */
 export interface Pool {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
 }
 
-/** Keys and names by themselves: few, so that they meet. */
+/** Few generated keys and names, so that they often coincide. */
 export const NAMES = ['a', 'b', 'c'] as const;
 export const NO_POOL: Pool = { texts: [], numbers: [] };
 
-/** Members of a record, items of a list that has no bounds: as few as can show something. */
+/**
+ * Maximum number of members of a record, or items of an unbounded list: enough to show a problem.
+ */
 const MEMBERS_MAX = 3;
-/** Below this, what may be left out is. */
+/** Below this depth, optional values are left out. */
 const DEPTH_MAX = 8;
 const POOL_MAX = 40;
 
 /**
- * Values for a schema, by what zod itself says of it as JSON Schema. What that can't say (a refinement, a transformation)
- * is not known here: who draws has to put each value to the schema, and throw it away if it is refused.
+ * Values for a schema, generated from zod's JSON Schema. The JSON Schema lacks refinements and
+ * transformations. The caller must check each value with the schema and drop refused ones.
  */
 export function valuesOf(schema: z.ZodType, io: 'input' | 'output', pool: Pool = NO_POOL): fc.Arbitrary<unknown> {
   const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
   return new Values(root, pool).of(root, 0);
 }
 
-/** What is in a state, for those who refer to it; `fixed` are names that its schema gives to members. */
+/** The values of a state, for references; `fixed` are the names that its schema gives to fields. */
 export function poolOf(state: unknown, fixed: ReadonlySet<string>): Pool {
   const texts = new Set<string>();
   const numbers = new Set<number>();
@@ -75,7 +77,7 @@ export function poolOf(state: unknown, fixed: ReadonlySet<string>): Pool {
   return { texts: [...texts], numbers: [...numbers].slice(0, POOL_MAX) };
 }
 
-/** The names that a schema gives to members of its objects. */
+/** The names that a schema gives to fields of its objects. */
 export function fixedNames(schema: z.ZodType): Set<string> {
   const found = new Set<string>();
   const walk = (part: unknown): void => {
@@ -99,7 +101,7 @@ class Values {
   }
 
   of(schema: Schema, depth: number): fc.Arbitrary<unknown> {
-    // What can't end has no values; whatever stands here is refused.
+    // A schema with endless recursion has no values; the schema refuses this one.
     if (depth > 4 * DEPTH_MAX) return fc.constant(null);
     if (schema.$ref !== undefined) return this.of(this.#refer(schema.$ref), depth + 1);
     if ('const' in schema) return fc.constant(schema.const);
@@ -134,7 +136,7 @@ class Values {
     return (name === undefined ? this.#root : this.#root.$defs?.[name]) ?? {};
   }
 
-  /** Deep down only what has no members: a schema may contain itself. */
+  /** At depth, only values without members: a schema may contain itself. */
   #either(options: readonly Schema[], depth: number): fc.Arbitrary<unknown> {
     const flat = options.filter(({ type, $ref }) => type !== 'object' && type !== 'array' && $ref === undefined);
     const kept = depth > DEPTH_MAX && flat.length > 0 ? flat : options;
@@ -175,7 +177,7 @@ class Values {
         ? fc.string({ minLength, maxLength: Math.min(maxLength ?? 8, minLength + 8), unit: 'grapheme-ascii' })
         : matching(fits);
     if (known.length === 0) return free;
-    // What is in a format is mostly compared, and seldom meets by chance.
+    // Values of a format are mostly compared, and random ones rarely match.
     if (FORMATS[format ?? ''] !== undefined) return fc.constantFrom(...known);
     return fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: free });
   }
@@ -214,7 +216,7 @@ function safeRegExp(pattern: string): RegExp | undefined {
   }
 }
 
-/** Patterns of sorts that can't be turned round (look-arounds) are left to what is known. */
+/** Patterns that cannot be inverted (look-arounds) use known values only. */
 function matching(pattern: RegExp): fc.Arbitrary<string> {
   try {
     return fc.stringMatching(pattern, { size: 'small' });

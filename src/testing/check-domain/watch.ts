@@ -1,6 +1,6 @@
 import type { ProblemKind } from './report.ts';
 
-/** What a function of the domain did that it may not do, seen while it ran. */
+/** A forbidden operation of a domain function, recorded during its run. */
 export interface Note {
   readonly kind: ProblemKind;
   readonly where: string;
@@ -10,16 +10,18 @@ export interface Note {
 type Fn = (...given: any[]) => unknown;
 
 /**
- * Runs the functions of a domain and takes down what they do beside answering: whether they ask a clock, chance, the
- * environment or the network, change what they are given, answer later, or throw what is no refusal.
+ * Runs the functions of a domain and records forbidden operations. These are the use of a clock,
+ * randomness, the environment or the network, changed arguments, late answers, and errors that are
+ * not refusals.
  *
- * A refusal is an `Error`, or a class of one's own that extends it, with a message: a sentence for whoever proposed. A
- * `TypeError`, `RangeError`, `ReferenceError` and their like are what JavaScript throws where the code is wrong.
+ * A refusal is an `Error`, or an instance of the domain's own subclass, with a readable message for
+ * the requester. JavaScript throws `TypeError`, `RangeError`, `ReferenceError` and the like for
+ * faulty code.
  */
 export class Watch {
   #notes: Note[] = [];
 
-  /** What was taken down since this was asked last. */
+  /** The notes since the last call. */
   take(): Note[] {
     const notes = this.#notes;
     this.#notes = [];
@@ -27,15 +29,16 @@ export class Watch {
   }
 
   /**
-   * The function, watched. `data` is which of its arguments is plain data, to be left as it is. What an invariant throws is
-   * seen in how it was judged; `refuses` are those that may throw.
+   * The watched function. `data`: the index of the argument that is plain data and must stay
+   * unchanged. Errors of invariants show in their results; `refuses` marks functions that may
+   * throw.
    */
   over(where: string, fn: Fn, { data, refuses = false }: { data?: number | undefined; refuses?: boolean } = {}): Fn {
     const note = (kind: ProblemKind, sentence: string): void => {
       this.#notes.push({ kind, where, sentence });
     };
     return (...given) => {
-      // Not frozen, so that it can be seen what is done to them; the kernel's own are.
+      // Not frozen, so that changes show; the kernel's own values are frozen.
       const mine = data === undefined ? undefined : structuredClone(given[data]);
       if (data !== undefined) given[data] = mine;
       const before = textOf(mine);
@@ -56,7 +59,7 @@ export class Watch {
   }
 }
 
-/** What can't be written down is no longer what it was. */
+/** A value that cannot be serialised has changed. */
 function textOf(data: unknown): string | undefined {
   try {
     return JSON.stringify(data);
@@ -80,7 +83,10 @@ function isThenable(value: unknown): boolean {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** Puts something in the place of what a pure function does not use; answers with how to put it back. */
+/**
+ * Replaces the globals that a pure function does not use, and returns a function that restores
+ * them.
+ */
 function arm(used: (what: string) => void): () => void {
   const undo = [
     exchanged(globalThis, 'Date', (real) => datesOf(real as DateConstructor, used)),
@@ -110,7 +116,7 @@ const CALLS: readonly (readonly [object, string, string])[] = [
   [globalThis, 'queueMicrotask', 'queueMicrotask'],
 ];
 
-/** A date of a given time is a value like any other; the date of now is not. */
+/** A date of a given time is an ordinary value; the current date is not. */
 function datesOf(real: DateConstructor, used: (what: string) => void): DateConstructor {
   return new Proxy(real, {
     get: (target, name) => {
