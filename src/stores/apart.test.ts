@@ -12,10 +12,11 @@ import { putTo } from '../testing/laws/fact-model.ts';
 import { batchOf } from '../testing/store-rows.ts';
 import type { Store } from './index.ts';
 
-// Who writes past the functions of a store, with a connection of his own, is refused by the database itself where two values would be
-// believed at one time of a predicate that has one. Whatever else he writes is his affair, and goes.
+// A client with its own connection can bypass the functions of a store. The database itself rejects
+// its write if two facts of a single-valued predicate would overlap. The database accepts all other
+// writes of the client.
 
-/** A row that somebody writes; of days of a year. */
+/** A row that the client writes. Its times are days of a year. */
 interface Raw {
   readonly from: number;
   readonly days: number;
@@ -26,10 +27,13 @@ interface Raw {
 
 interface Kind {
   readonly place: () => Place;
-  /** Statements that put a row into a partition, or change one that stands there. */
+  /** The statements that insert a row into a partition, or change an existing row. */
   readonly insert: (id: string, partition: PartitionName, row: Raw) => readonly string[];
   readonly update: (id: string, row: Raw) => readonly string[];
-  /** In one transaction; the error, where it is refused, and then nothing is written. */
+  /**
+   * Runs the statements in one transaction. Returns the error of a rejected transaction, which
+   * writes nothing.
+   */
   readonly write: (place: Place, statements: readonly string[]) => Promise<string | undefined>;
   readonly runs: number;
 }
@@ -51,7 +55,9 @@ const rawWrites = fc.array(
   { minLength: 15, maxLength: 40, size: 'max' },
 );
 
-/** What stands there, as far as it counts: which partition, and the row. */
+/**
+ * A stored row with the fields that matter: its partition, its valid time and whether it counts.
+ */
 interface Standing {
   readonly id: string;
   readonly partition: string;
@@ -167,7 +173,7 @@ describe('SQLite', () => {
       `INSERT INTO fact (${COLUMNS}) SELECT ${values(id, row, `x'${hash}'`)} FROM fact_partition AS p WHERE ${isThere(partition)}`,
       `INSERT INTO fact_time SELECT key, audit, '${end(row)}', valid_from, substr(fact_id, 1, 8), n FROM fact WHERE fact_id = '${id}'`,
     ],
-    // In this order, or the row would stand there from the new day to the old one.
+    // In this order, because the reverse order would produce a row from the new day to the old one.
     update: (id, row) => [
       `UPDATE fact_time SET system_end = '${day(90)}' WHERE ${mine(id)}`,
       `UPDATE fact SET audit = ${row.audit}, single = ${row.single}, valid_from = '${day(row.from)}', valid_to = '${until(row)}' WHERE ${mine(id)}`,

@@ -17,11 +17,11 @@ test('as many as ask at a time are sent in halves', () => {
       const askers = new Askers();
       askers.asking(callers);
       expect(askers.half).toBe(Math.floor(callers / 2));
-      // One more now and then changes nothing for an even number.
+      // An occasional extra caller does not change an even number.
       const even = 2 * Math.floor(callers / 2);
       askers.asking(even + 1);
       expect(askers.half).toBe(even / 2);
-      // Nor does one who asks a little later.
+      // A caller that asks a little later does not change it either.
       const others = new Askers();
       others.asking(even);
       others.answered(even - 1);

@@ -1,4 +1,4 @@
-/** What a store does to take in a change of a partition does not grow with all that is open there. */
+/** The work of a store for a change of a partition does not grow with the number of open rows. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ test.each([
   await store.commit(batchOf(entryAfter(undefined, 't')));
   const kept = vi.spyOn(Map.prototype, 'set');
   onTestFinished(() => kept.mockRestore());
-  /** How often something was put into a map meanwhile: also each member of one that is copied. */
+  /** The number of insertions into maps in the meantime, including each item of a copied map. */
   const puts = async (from: number): Promise<number> => {
     kept.mockClear();
     for (let version = from + 1; version <= from + CHANGES; version++) {
@@ -33,7 +33,8 @@ test.each([
   };
   const first = await puts(0);
   for (const from of [1, 2]) await puts(from * CHANGES);
-  // A copy of what is open makes it seven times as many. What else runs in this process puts something into maps now and then, too.
+  // A copy of the open rows would multiply the number by seven. Other code in this process also
+  // inserts into maps now and then.
   expect(await puts(3 * CHANGES)).toBeLessThan(4 * first);
   expect((await store.partition(ALICE))?.open).toHaveLength(4 * CHANGES);
 });

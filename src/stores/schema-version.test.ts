@@ -5,7 +5,7 @@ import { checkVersion, migrationsIn, UNRELEASED_MAX, versionAfter } from './sche
 const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 const SUPPORTED = versionAfter(3);
 
-/** The code of the rejection; undefined if the store can be opened. */
+/** The error code of the rejection; undefined if the store can be opened. */
 function rejected(version: number, mode: OpenMode): string | undefined {
   try {
     checkVersion('there', version, SUPPORTED, mode);

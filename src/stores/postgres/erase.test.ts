@@ -21,7 +21,7 @@ withPostgres('erasing', (postgres) => {
       writs: [writ],
     })) as Trajectory;
     await told({ clock, trajectory, memory: trajectory.memory({ space: 'ward', writ }) });
-    // An index has each word by itself.
+    // An index stores each word separately.
     const all = [...SECRETS, ...WORDS];
     const found = async (): Promise<string[]> => {
       const text = await tablesOf(postgres, url);

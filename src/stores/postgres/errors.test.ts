@@ -8,7 +8,8 @@ function coded(code: string, message = 'what went wrong'): Error {
   return Object.assign(new Error(message), { code });
 }
 
-// What the server says; most of these are also seen from a real one in open.test.ts and fault.test.ts.
+// Errors of the server. open.test.ts and fault.test.ts also produce most of them with a real
+// server.
 const STATES: readonly (readonly [string, StoreErrorCode, boolean, RegExp])[] = [
   ['28P01', 'store_denied', false, /password/],
   ['28000', 'store_denied', false, /user/],
@@ -31,7 +32,7 @@ const STATES: readonly (readonly [string, StoreErrorCode, boolean, RegExp])[] = 
   ['22P02', 'store_failed', false, /Writing to .* failed/],
 ];
 
-// What the driver and the system say.
+// Errors of the driver and the system.
 const CODES: readonly (readonly [string, string, StoreErrorCode, boolean])[] = [
   ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432', 'store_unreachable', true],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND host', 'store_unreachable', true],

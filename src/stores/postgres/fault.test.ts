@@ -23,7 +23,7 @@ withPostgres(
       const url = postgres.url();
       const through = new URL(url);
       through.port = String(relay.port);
-      // Whole before the options are: a short limit is not meant for what makes it.
+      // Created without the options, because a short limit must not apply to the creation.
       await (await openPostgres({ url })).close();
       const patient = { lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 };
       const store = await openPostgres({ url: through.href, ...patient, ...options });
@@ -32,7 +32,10 @@ withPostgres(
       return { store, url };
     }
 
-    /** Statements of another program on the store, in a transaction that stays open until it is called off. */
+    /**
+     * Runs statements of another program in a transaction that stays open until the returned
+     * function is called.
+     */
     async function holding(url: string, statement: string): Promise<() => Promise<void>> {
       const lock = `lock ${postgres.schemaOf(url)}`;
       const text = `SET search_path TO "${postgres.schemaOf(url)}"; SET application_name TO '${lock}'; BEGIN; ${statement};
@@ -49,7 +52,7 @@ withPostgres(
       };
     }
 
-    /** Until so many of the store's connections wait for a lock. */
+    /** Waits until a number of the store's connections wait for a lock. */
     async function waitingForLock(count = 1): Promise<void> {
       const text = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
       while ((await postgres.query(text)).length < count);
@@ -142,7 +145,7 @@ withPostgres(
         const { store } = await newStore();
         relay.cut();
         const row = entryAfter((await store.head('t'))!, 't');
-        // What each connection that writes is asked first.
+        // The first statement on each writing connection.
         const lost = relay.lose('before', 'default_transaction_isolation');
         const commit = store.commit(batchOf(row));
         await lost;
@@ -247,7 +250,8 @@ withPostgres(
           if (status === 'committed') committed.add(first.id);
           if (status === 'unknown') unknown.add(first.id);
         };
-        // On a busy machine the server takes longer to come back than a call waits for it; nothing was written then.
+        // On a busy machine the restart of the server can exceed the wait of a call. Nothing was
+        // written in that case.
         const appendOn = async (name: string): Promise<void> => {
           while (!isOver) {
             await append(name).catch((error: unknown) => {
@@ -281,14 +285,14 @@ withPostgres(
     });
 
     describe('what the server refuses', () => {
-      /** Lets inserts of entries fail; `first` of them only, when it is given. */
+      /** Makes inserts of entries fail. With `first`, only that number of inserts fails. */
       async function refuse(
         url: string,
         state: string,
         first = Number.MAX_SAFE_INTEGER,
       ): Promise<() => Promise<unknown>> {
         const path = `SET search_path TO "${postgres.schemaOf(url)}"`;
-        // A sequence counts also what is undone.
+        // A sequence also counts inserts that are rolled back.
         await postgres.query(`${path}; CREATE SEQUENCE refused;
           CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN
             IF nextval('refused') <= ${first} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '${state}'; END IF;

@@ -24,7 +24,7 @@ withPostgres('opening', (postgres) => {
     return url;
   }
 
-  /** All that the database knows to be in the schema of a URL, with the rows of its tables. */
+  /** The full catalog of the schema at a URL, with the rows of its tables. */
   async function snapshot(url: string): Promise<unknown> {
     const schema = postgres.schemaOf(url);
     const things = await postgres.query(

@@ -35,7 +35,7 @@ withPostgres('the runtime', (postgres) => {
     );
     const { id } = await worlds[0]!.create(budget, { writs: [writ] });
     const role = { name: 'spender', params: { agent: 'ada' } };
-    // 100,000 in all: of 33 times 5,000, twenty go.
+    // The budget is 100,000, so 20 of 33 requests for 5,000 succeed.
     const rulings = await Promise.all(
       worlds.map(async (world) => {
         const trajectory = await world.open(id);

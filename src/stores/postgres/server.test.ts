@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'assize-tls-'));
 const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// Made anew each time, so that it never runs out.
+// Created for each run, so the certificate never expires.
 function certificate(): Record<string, string> {
   if (!hasOpenssl) return {};
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
@@ -22,11 +22,11 @@ function certificate(): Record<string, string> {
   return { 'server.key': readFileSync(key, 'utf8'), 'server.crt': readFileSync(cert, 'utf8') };
 }
 
-// How a store gets on with what an administrator has set.
+// The behaviour of a store under settings of an administrator.
 withPostgres(
   'servers',
   (postgres) => {
-    /** Sets something for the server as a whole, and waits until new connections have it. */
+    /** Changes a setting of the whole server, and waits until new connections use it. */
     async function set(name: string, value: string): Promise<void> {
       await postgres.query(`ALTER SYSTEM SET ${name} = ${value}`);
       await postgres.query('SELECT pg_reload_conf()');
@@ -122,7 +122,7 @@ withPostgres(
     });
 
     describe('durability', () => {
-      /** What the server was told when the entries were inserted. */
+      /** The settings that the server had when the entries were inserted. */
       async function witnessed(url: string): Promise<string[]> {
         const rows = await postgres.query(`SELECT setting FROM "${postgres.schemaOf(url)}".witnessed`);
         return rows.map(({ setting }) => setting);

@@ -8,7 +8,10 @@ import { ledgerStoreSuite } from '../../testing/ledger-store-suite.ts';
 import { sharedEffectStoreSuite } from '../../testing/shared-effect-store-suite.ts';
 import { openPostgres } from './index.ts';
 
-/** What others may have set for a server, a database or a role, none of it with a store in mind. */
+/**
+ * Settings that administrators can make for a server, a database or a role, without regard to a
+ * store.
+ */
 const SETTINGS = {
   array_nulls: 'off',
   backslash_quote: 'off',

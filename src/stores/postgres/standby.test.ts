@@ -7,7 +7,7 @@ import { openPostgres, type PostgresStore } from './index.ts';
 const WAITS = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 const UNREACHABLE = { code: 'store_unreachable', retryable: true };
 
-// A server whose commits are to be on a standby too, which is away.
+// A server that must also commit on a standby, which is away.
 withPostgres(
   'a synchronous standby that is away',
   (postgres) => {
@@ -32,7 +32,7 @@ withPostgres(
       return { store, other };
     }
 
-    /** Settles when commits wait for it. */
+    /** Resolves when commits wait for the standby. */
     async function away(): Promise<void> {
       await postgres.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
       await postgres.query('SELECT pg_reload_conf()');
@@ -46,7 +46,7 @@ withPostgres(
         user: 'postgres',
         database: 'postgres',
       });
-      // One that is ended while it waits says nothing more.
+      // An ended probe reports an error, which the test ignores.
       client.on('error', () => undefined);
       await client.connect();
       let isOver = false;
@@ -60,13 +60,13 @@ withPostgres(
       return waited > 0;
     }
 
-    /** As good as that it comes back: nobody waits for it. */
+    /** Equivalent to the return of the standby: commits no longer wait for it. */
     async function back(): Promise<void> {
       await postgres.query('ALTER SYSTEM RESET synchronous_standby_names');
       await postgres.query('SELECT pg_reload_conf()');
     }
 
-    /** Its connection is lost while it waits. */
+    /** Commits, and loses the connection while the commit waits for the standby. */
     async function lostCommit(store: PostgresStore) {
       const row = entryAfter(undefined, 't');
       const lost = relay.lose('under way');
@@ -83,7 +83,7 @@ withPostgres(
       const row = await lostCommit(store);
       await expect(store.resolve(row.id)).rejects.toMatchObject(UNREACHABLE);
       expect(await postgres.query(`${WAITS} AND query LIKE '%append%'`)).toHaveLength(1);
-      // Nobody is shown what may be lost yet.
+      // Readers do not see data that may still be lost.
       expect(await other.head('t')).toBeUndefined();
       await back();
       while ((await postgres.query(WAITS)).length > 0);
@@ -96,7 +96,7 @@ withPostgres(
       const row = await lostCommit(store);
       await postgres.server.stop('immediate');
       await postgres.server.start();
-      // Twice, as who asked first waits on at the server.
+      // Twice, because the first request still waits at the server.
       for (const _ of [1, 2]) await expect(store.resolve(row.id)).rejects.toMatchObject(UNREACHABLE);
       await back();
       expect(await store.resolve(row.id)).toEqual(row);

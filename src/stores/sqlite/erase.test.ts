@@ -17,7 +17,7 @@ const root = mkdtempSync(join(tmpdir(), 'assize-erase-'));
 afterAll(() => rmSync(root, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-/** How every word begins that is to be gone; an index may keep the beginning of a word. */
+/** The prefix of every word to erase. An index can keep the prefix of a word. */
 const SECRET = 'zq7wkx';
 const VECTOR = Float32Array.of(0.9, -0.3, 0.7, 0.1);
 const COMMITTED = { status: 'committed' };
@@ -27,7 +27,7 @@ function newPath(): string {
   return join(mkdtempSync(join(root, 'store-')), 'ledger.db');
 }
 
-/** Whether it is anywhere in the files of a folder: the database, its WAL, whatever else there is. */
+/** Whether the bytes are in any file of the folder: the database, its WAL or any other file. */
 function isThere(path: string, bytes: string | Buffer = SECRET): boolean {
   const folder = join(path, '..');
   return readdirSync(folder).some((name) => {
@@ -62,7 +62,10 @@ function shuffled<T>(list: readonly T[], below: (bound: number) => number): T[] 
   return keyed.sort((a, b) => a.key - b.key).map(({ each }) => each);
 }
 
-/** Words before, between and behind which others of the other list come in order: pages of an index begin with either. */
+/**
+ * Prefixes that sort words of each list before, between and after words of the other list. Pages of
+ * an index start with either.
+ */
 const BEGINNINGS = {
   secret: [SECRET, `a${SECRET}`, `m${SECRET}`],
   plain: ['zr', 'b', 'mzr', 'mzp', 'zp', 'plain '],
@@ -98,7 +101,7 @@ test.each([3, 4])('no byte is left of what many rows said that were among others
     if (!isSecret) continue;
     gone.push(blob.hash, namesOf(partition).hash, contentOf(filler).hash, contentOf(`${filler}twice`).hash);
   }
-  // In no order, so that pages split in the middle, and by several commits, so that they do so again and again.
+  // In random order, so pages split in the middle. In several commits, so pages split repeatedly.
   const last = facts.filter(({ version }) => version > 1);
   for (const change of [
     ...shuffled(
@@ -115,7 +118,7 @@ test.each([3, 4])('no byte is left of what many rows said that were among others
   expect(isThere(path, bytesOf(VECTOR))).toBe(true);
   for (let at = 0; at < gone.length; at += 900) await erase(store, gone.slice(at, at + 900));
   await store.scrub();
-  // When the call answers, and not some time after.
+  // When the call answers, not some time later.
   expect(isThere(path)).toBe(false);
   expect(isThere(path, bytesOf(VECTOR))).toBe(false);
   expect(await store.selfCheck()).toEqual([]);
@@ -178,7 +181,7 @@ test('what somebody read in the WAL goes with a store that is closed before its 
   expect(await checked(path)).toEqual([]);
 });
 
-/** The findings of a reader, who goes on with nothing. */
+/** The findings of a read-only store, which resumes no work. */
 async function checked(path: string): Promise<string[]> {
   const store = await openSqlite({ path, mode: 'readonly' });
   try {
@@ -194,7 +197,7 @@ test('an erasure whose process ended, at whichever statement, is gone on with by
   await erase(store, [hash]);
   const ends: { readonly copy: string; readonly at: string }[] = [];
   interceptSql((at, proceed) => {
-    // What a process that is killed here leaves behind: nothing is closed, nothing is cut.
+    // The files that a process leaves when it is killed now: no close and no truncated WAL.
     const copy = newPath();
     for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${copy}${end}`);
     ends.push({ copy, at });
@@ -211,7 +214,7 @@ test('an erasure whose process ended, at whichever statement, is gone on with by
     expect(await next.erasedBy(hash)).toBe(BY);
     expect(await next.selfCheck()).toEqual([]);
     await next.close();
-    // Nobody takes for done what is not.
+    // The store does not report unfinished work as done.
     expect({ at, left: left.length }).toEqual({ at, left: 1 });
   }
 });
@@ -283,7 +286,7 @@ test.each([
     expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);
     expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
     await store.close();
-    // Nor is a store shut that there is still no room for.
+    // A store without disk space for the erasure still opens.
     const next = await openSqlite({ path });
     expect(await next.selfCheck()).toHaveLength(1);
     vi.restoreAllMocks();

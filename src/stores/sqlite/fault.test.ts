@@ -20,7 +20,10 @@ afterEach(() => vi.restoreAllMocks());
 /** `lost`: the statement runs, and its answer is lost. */
 type Fault = { readonly at: number; readonly when: 'before' | 'lost'; readonly errcode: number };
 
-/** Lets the n-th statement from now on fail as SQLite does; returns how many there were. */
+/**
+ * Makes the n-th statement from now on fail as in SQLite. Returns a function that counts the
+ * statements.
+ */
 function inject({ at, when, errcode }: Fault): () => number {
   let count = 0;
   interceptSql((_, proceed) => {
@@ -29,7 +32,7 @@ function inject({ at, when, errcode }: Fault): () => number {
     try {
       if (when === 'lost') proceed();
     } catch {
-      // What it says itself is lost too.
+      // The statement's own error is lost too.
     }
     throw sqliteError(errcode);
   });
@@ -43,8 +46,8 @@ const bob = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'bob', car
 const erased = [{ hash: contentOf(first.insert[0]!.object).hash, by: 'b'.repeat(64) }];
 
 /**
- * Two groups of batches, with a conflict, an id that is there already, blobs, changes of facts of which one is outdated, an erasure and
- * an oracle answer among them.
+ * Writes two groups of batches. They include a conflict, a duplicate id, blobs, changes of facts
+ * with one outdated change, an erasure and an oracle answer.
  */
 async function write(store: SqliteStore): Promise<{ batches: Batch[]; results: CommitResult[]; put: unknown }> {
   const [t, u] = [chainOf('t', 6), chainOf('u', 4)];
@@ -75,7 +78,7 @@ async function write(store: SqliteStore): Promise<{ batches: Batch[]; results: C
 
 const ANSWER: OracleRow = { key: 'a'.repeat(64), answer: '1', at: 'now' };
 
-// A commit called after the poisoning; that it was refused is a definite answer.
+// The result of a commit after the poisoning. The refusal is a definite answer.
 function poisonedOnly(error: { code?: string }): CommitResult {
   if (error.code !== 'store_poisoned') throw error;
   return { status: 'conflict', trajectory_id: 'refused', seq: 0 };
@@ -87,7 +90,7 @@ async function present(store: SqliteStore, batch: Batch): Promise<boolean> {
   if (there.length !== 0) expect(there).toEqual(batch.entries);
   for (const blob of batch.blobs) expect(await store.blob(blob.hash)).toBe(there.length === 0 ? undefined : blob.text);
   const isThere = there.length !== 0;
-  // A refused one says what another has said.
+  // The facts of a refused batch can equal the facts of another batch.
   if (batch.entries[0]!.trajectory_id !== 'v') await expectFacts(store, batch, isThere);
   return isThere;
 }
@@ -233,7 +236,7 @@ test('a checkpoint without room on the disk is put off, and done when there is r
   for (const n of [0, 1]) {
     const before = refused;
     expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
-    // It is not tried over and over, but when as much more has come.
+    // The store retries only after the same number of new pages, and not continuously.
     await vi.waitFor(() => expect(refused).toBeGreaterThan(before), { timeout: 300_000 });
   }
   isFull = false;
@@ -250,7 +253,7 @@ test('a checkpoint without room on the disk is put off, and done when there is r
 
 test('a write that fails while more waits to be indexed: closing ends all the same', async () => {
   const store = await openSqlite({ path: join(folder, 'indexing.db') });
-  // The batch, a full part of what it has to be indexed, and what is next.
+  // Commits of the batch, of one full part of its indexing, and of the next part.
   let commits = 0;
   interceptSql((sql, proceed) => {
     if (sql === 'COMMIT' && ++commits > 2) throw sqliteError(10);
@@ -261,10 +264,10 @@ test('a write that fails while more waits to be indexed: closing ends all the sa
   );
   expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
   while (commits < 2) await new Promise(setImmediate);
-  // Or refused, where the rest is indexed before it and fails.
+  // The commit is refused if the rest is indexed before it and fails.
   const answer = await store.commit(batchOf(entryAfter(undefined, 't'))).catch(poisonedOnly);
   expect(['unknown', 'conflict']).toContain(answer.status);
-  // Longer than what waits to be indexed is left alone.
+  // Longer than the store leaves queued texts alone.
   await sleep(3 * IDLE_MS);
   await store.close();
 });

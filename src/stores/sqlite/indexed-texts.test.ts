@@ -68,7 +68,7 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
     await put(store, changeOf(ALICE, 2, 11, [{ fact_id: 'b', object: 'second' }], first.insert.map(keyOfRow)));
     const next = changeOf({ ...ALICE, subject: 'carol' }, 1, 12, [{ fact_id: 'd', object: 'fourth' }]);
     if (event === 'others indexed it') {
-      // What is written from then on has the numbers that these had.
+      // Later rows reuse the numbers of these rows.
       await other.textsToEmbed('m', ALICE.space, 10);
       await put(other, next);
     } else if (event === 'a rollback') {
@@ -102,7 +102,7 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
 test('of what waits to be indexed, what indexing needs is in memory, and no more of it than has room', async () => {
   const store = await openSqlite({ path: join(folder, 'room.db'), durability: 'off' });
   let n = 0;
-  /** Of how many partitions what waited had to be read again. */
+  /** The number of partitions whose queued changes had to be read again. */
   const readFor = async (changes: number, rows: number, characters: number): Promise<number> => {
     for (let i = 0; i < changes; i += 1) {
       n += 1;
@@ -124,10 +124,10 @@ test('of what waits to be indexed, what indexing needs is in memory, and no more
   };
   expect(await readFor(20, 1, 10)).toBe(0);
   expect(await readFor(1, 1, 5 * 2 ** 20)).toBe(1);
-  // Many short ones are no less.
+  // Many short texts count like a long one.
   expect(await readFor(9, 1_000, 10)).toBeGreaterThan(0);
   expect(await readFor(5, 1, 2 ** 20)).toBe(2);
-  // What was indexed takes up no room.
+  // Indexed changes take no space in the cache.
   expect(await readFor(3, 1, 2 ** 20)).toBe(0);
   expect(await store.selfCheck()).toEqual([]);
   await store.close();
@@ -143,7 +143,7 @@ test('what waits to be indexed holds no row, of which there may be more than is 
     return new WeakRef(row!);
   };
   const row = enqueued();
-  // Until then it stays because it was asked for.
+  // The engine keeps the target of a new WeakRef until the end of the turn.
   await new Promise((resolve) => setImmediate(resolve));
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
@@ -160,7 +160,7 @@ test.each(['in memory', 'read again'])(
     const store = await openSqlite({ path });
     const object = 'word '.repeat(3_000).trim();
     const cardinality = 'multi-valued' as const;
-    // 60,000 words a change, of two partitions by turns, and what is short.
+    // Each change has 60,000 words, in two partitions alternately, plus short texts.
     for (const [who, version, texts] of [
       ['a', 1, 20],
       ['b', 1, 20],
@@ -229,7 +229,7 @@ test('each word of what waits is looked up once among those that are looked for,
 });
 
 describe('of many changes no more wait to be indexed than are indexed at once', () => {
-  /** Answers how many wait, as the file has it. */
+  /** Returns a function that counts the queued changes in the file. */
   async function opened(name: string) {
     const path = join(folder, `${name}.db`);
     const [store, db] = [await openSqlite({ path, lockTimeoutMs: 20 }), new DatabaseSync(path)];
@@ -271,7 +271,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
     const several = said(300).map((row) => ({ ...row, cardinality: 'multi-valued' as const }));
     await store.commit({ ...batchOf([]), facts: [changeOf(BOB, 1, 10, several)] });
     expect([waiting(), await found('w7'), waiting()]).toEqual([1, 1, 0]);
-    // Of those that are one by one, a few wait on.
+    // Separate changes stay queued while they are few.
     await put(10);
     for (const _ of [1, 2]) expect([await found('says'), waiting()]).toEqual([10, 10]);
     await close();
@@ -298,7 +298,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
   test('also after it has failed, which is not tried again before the next commit', async () => {
     const { db, put, close, waiting, fewWait } = await opened('locked');
     expect(await put(PART)).toEqual(COMMITTED);
-    // It waits for the lock by now, with who is told.
+    // The flush now waits for the lock, after the callers were answered.
     db.exec('BEGIN IMMEDIATE');
     await expect(put(1)).rejects.toMatchObject({ code: 'store_locked' });
     const begun: string[] = [];

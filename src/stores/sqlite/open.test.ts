@@ -284,7 +284,7 @@ test.each<Durability>(['full', 'normal', 'off'])('durability %s is what SQLite i
   });
   const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability });
   vi.restoreAllMocks();
-  // After the connection that makes the file.
+  // Without the connection that creates the file.
   const connections = told.filter((sql) => sql.includes('synchronous')).slice(1);
   expect(connections).toHaveLength(1);
   expect(connections[0]).toContain(`synchronous = ${durability.toUpperCase()}`);
@@ -340,7 +340,8 @@ describe('damaged files', () => {
   });
 
   test('a store that a crash left in the middle of a checkpoint opens, and has all', async () => {
-    // The first page says how large the file will be; a checkpoint writes it before the last pages. The WAL has them.
+    // The first page contains the final size of the file. A checkpoint writes the first page before
+    // the last pages, which are still in the WAL.
     const path = await newStore();
     const { size } = statSync(path);
     const before = await openSqlite({ path });

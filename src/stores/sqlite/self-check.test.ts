@@ -11,7 +11,7 @@ import { openSqlite } from './open.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-self-check-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** From then on the file takes what no store may have. */
+/** Drops the triggers that protect the facts, so the file accepts invalid rows. */
 const UNGUARDED =
   'DROP TRIGGER fact_time_apart; DROP TRIGGER fact_time_apart_again; DROP TRIGGER fact_apart; DROP TRIGGER fact_partition_onwards';
 
@@ -22,7 +22,7 @@ test('texts and vectors that are not as the facts say are found', async () => {
     changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
   );
   await store.commit({ ...batchOf([]), facts });
-  // Nothing is indexed yet, which is no fault.
+  // Nothing is indexed yet. That is not a fault.
   expect(await store.selfCheck()).toEqual([]);
   const texts = await store.textsToEmbed('m', ALICE.space, 100);
   await store.putVectors(
@@ -71,7 +71,7 @@ test('partitions that are not as their rows say are found', async () => {
     const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
     for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
   }
-  // It has several values by now, and what was said before has one at a time.
+  // The predicate now has several values, but earlier facts are single-valued.
   const several = { cardinality: 'multi-valued' } as const;
   const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
   await store.commit({ ...batchOf([]), facts: [fourth] });
@@ -101,7 +101,7 @@ test('partitions that are not as their rows say are found', async () => {
   await store.close();
 });
 
-/** How SQLite goes about a statement: what it does, and inside of what. */
+/** The query plan of a statement: its steps and their parents. */
 function planOf(
   db: DatabaseSync,
   sql: string,
@@ -206,7 +206,7 @@ test('a self-check compares no table with all of another, nor texts with all of 
   const db = new DatabaseSync(path, { readOnly: true });
   for (const sql of asked) {
     const plan = planOf(db, sql);
-    // Of one row.
+    // The table `fact_rebuild` has one row, so its scan is allowed.
     const scans = plan.filter(({ detail }) => detail.startsWith('SCAN') && !detail.startsWith('SCAN fact_rebuild'));
     const correlated = new Set(plan.filter(({ detail }) => detail.startsWith('CORRELATED')).map(({ id }) => id));
     const walks = plan.filter(

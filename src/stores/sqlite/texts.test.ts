@@ -14,11 +14,11 @@ import type { SqliteStore } from './store.ts';
 
 const { space } = ALICE;
 
-/** More texts of one word than are ranked for a search. */
+/** More texts with one word than one search ranks. */
 const TEXTS = 4_500;
 const RANKED_MAX = 2_000;
 
-/** Of those that are wanted each stands elsewhere among the others. */
+/** The wanted texts, spread among the others. */
 const KEPT = [3, 700, 2_100, 3_333, TEXTS - 1];
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-texts-'));
@@ -34,7 +34,7 @@ beforeAll(async () => {
     const row = { fact_id: `${n}`, object, lineage: `${n % 900}`, ...(n % 2 === 0 && short) };
     return changeOf({ ...ALICE, subject, predicate: `p ${n}` }, 1, n < 40 ? 5 : 10, [row]);
   });
-  // Of all but those no version is left open.
+  // Ends every version except those of the wanted texts.
   const second = first.flatMap(({ partition, insert }, n) =>
     KEPT.includes(n) ? [] : [changeOf(partition, 2, 20, [], insert.map(keyOfRow))],
   );
@@ -55,7 +55,7 @@ async function commit(facts: readonly FactWrite[]): Promise<void> {
   expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
 }
 
-/** How many texts were looked at for their rows while `work` ran. */
+/** The number of texts whose rows were read while `work` ran. */
 async function looked(work: () => Promise<void>): Promise<number> {
   let count = 0;
   interceptSql((sql, proceed) => {

@@ -25,7 +25,7 @@ const newPath = (): string => join(folder, `own-${++places}.db`);
 const open = (place: string) => openSqlite({ path: join(folder, `${place}.db`), vectors: 'sqlite-vec' });
 runSuite<FactLedger>('facts by sqlite-vec', { name: 'sqlite', open }, [factVectorLaws]);
 
-/** Numbers from 0 to 1 that a seed decides. */
+/** Pseudorandom numbers from 0 to 1, from a seed. */
 function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -34,7 +34,10 @@ function random(seed: number): () => number {
   };
 }
 
-/** Many that are nearly the same: what 32 bits tell apart wrongly or not at all, next to what they do. */
+/**
+ * Many nearly equal vectors. 32-bit numbers order some of them wrongly, make some equal, and
+ * distinguish others.
+ */
 function crowd(count: number, dimensions: number, next: () => number): Float32Array[] {
   const drawn = (): Float32Array => Float32Array.from({ length: dimensions }, () => next() - 0.5);
   const centres = [drawn(), drawn()];
@@ -102,7 +105,8 @@ test('what sqlite-vec can’t tell apart is scored again, however much of it the
     const asked = { space: ALICE.space, embedder: 'm', vector: base, limit };
     expect(await store.factsByVector(asked)).toEqual(await exact.factsByVector(asked));
   }
-  // Once a few, and all where the few are not enough to be sure.
+  // One search measures a few texts. A search measures all texts if the few leave the result
+  // uncertain.
   expect(distances[0]).toBeLessThan(count);
   expect(distances).toContain(count);
   for (const each of [store, exact]) await each.close();
@@ -136,7 +140,7 @@ test.each(['create', 'existing', 'readonly'] as const)(
     const off = vi.spyOn(DatabaseSync.prototype, 'enableLoadExtension');
     const load = vi.spyOn(DatabaseSync.prototype, 'loadExtension');
     const store = await openSqlite({ path, mode, vectors: 'sqlite-vec' });
-    // Once to see whether it can be loaded, and once for the file.
+    // Once to test whether the extension can be loaded, and once for the file.
     expect(load.mock.contexts.map((db) => db === load.mock.contexts.at(-1))).toEqual([false, true]);
     expect(off.mock.calls).toEqual([[false], [false]]);
     const db = load.mock.contexts.at(-1) as DatabaseSync;

@@ -8,7 +8,8 @@ withPostgres('a row as a text', (postgres) => {
     const schema = postgres.schemaOf(postgres.url());
     await postgres.query(`CREATE SCHEMA "${schema}";
       CREATE TYPE "${schema}".made AS (a text, n bigint, b text, x double precision, c text, held boolean, d text)`);
-    // What is between quotes, escaped, or means nothing or the end of a member there, more often than chance has it.
+    // Characters that are quoted, escaped, ignored or delimiters in a composite value, at a higher
+    // rate than random text has.
     const special = fc.string({
       unit: fc.constantFrom('"', '\\', ',', '(', ')', '{', '}', ' ', '\n', '\t', 'NULL', '.', 'a', 'ü', '😀'),
     });

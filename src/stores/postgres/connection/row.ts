@@ -1,7 +1,10 @@
 import type { EntryRow } from '#ledger';
 import type { Row } from './driver.ts';
 
-/** The columns of an entry on `e` (entry) with its trajectory's name on `t` (trajectory), as `entryRow` reads them. */
+/**
+ * The columns of an entry on `e` (entry), with its trajectory's name on `t` (trajectory), as
+ * `entryRow` reads them.
+ */
 export const ENTRY_COLUMNS = "encode(e.id, 'hex'), t.name, encode(e.parent, 'hex'), e.seq, e.kind, e.payload";
 
 /** The key of the trajectory that parameter `$1` names. */

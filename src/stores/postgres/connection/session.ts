@@ -163,9 +163,9 @@ export class Session {
 }
 
 // Settings that servers, databases and roles can change, and that the statements here depend on.
-// They cover the text form of strings, hashes and lists, the search path, the isolation level and
-// timeouts of idle connections. They are not startup parameters, because poolers refuse those.
-// `transaction_timeout` exists from PostgreSQL 17 on.
+// They cover the text form of strings, hashes and lists, the search path and the isolation level.
+// They also disable the timeouts that would end idle connections. They are not startup parameters,
+// because poolers refuse those. `transaction_timeout` exists from PostgreSQL 17 on.
 const SET = `
 SELECT pg_catalog.set_config(s.name, s.value, false)
 FROM (VALUES ('array_nulls', 'on'), ('bytea_output', 'hex'), ('client_encoding', 'UTF8'), ('DateStyle', 'ISO'),

@@ -8,7 +8,10 @@ import {
 } from '../../effects.ts';
 import { bytea } from '../connection/row.ts';
 
-/** The `effects` field of what `append_effects` refused: the stored state that a group assumed wrongly. */
+/**
+ * The `effects` field of a refusal by `append_effects`: the stored state that a group assumed
+ * wrongly.
+ */
 export interface EffectNews {
   /** The fences that accept writes. */
   readonly fences: readonly number[] | null;

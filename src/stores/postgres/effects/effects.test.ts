@@ -74,7 +74,7 @@ withPostgres('effects', (postgres) => {
     const first = await left.holdEffects();
     const waiting = right.holdEffects();
     const asked = new Set<unknown>();
-    // Asked a second time.
+    // Until the waiting store asks a second time.
     while (asked.size < 2) {
       const rows = await postgres.query(
         `SELECT query_start::text AS at FROM pg_stat_activity
@@ -110,7 +110,7 @@ withPostgres('effects', (postgres) => {
       store.logEffects({ ...writeOf(fence, 2), ended: [2] }),
     ]);
     expect(answers).toEqual([{ status: 'committed' }, answer, { status: 'committed' }, WRITTEN]);
-    // One transaction, and the one within it that appends.
+    // One transaction, and the nested one that appends.
     expect(await commits()).toBe(2);
     expect([await store.blob(blob.hash), await store.erasedBy(blob.hash)]).toEqual([undefined, u.id]);
     expect(await store.openEffects()).toEqual([loggedOf(1)]);

@@ -9,16 +9,18 @@ import { openPostgres, type PostgresStore } from '../index.ts';
 
 const WRITTEN = { status: 'written' };
 
-/** Settles at the first news of it. */
+/** Resolves at the member's first notification. */
 function newsOf({ membership }: Member): Promise<void> {
   return new Promise((resolve) => membership.onNews(resolve));
 }
 
-// How members end with a server that ends them, or itself.
+// The end of group memberships, by a server that ends them or that ends itself.
 withPostgres(
   'members',
   (postgres) => {
-    /** Two handles on one new place; the connections of the first have the schema's name. */
+    /**
+     * Two handles on one new schema. The connections of the first handle have the schema's name.
+     */
     async function twoHandles(): Promise<{ left: PostgresStore; right: PostgresStore; name: string }> {
       const url = postgres.url();
       const name = postgres.schemaOf(url);
@@ -29,7 +31,10 @@ withPostgres(
     const SHARING = "application_name = $1 AND query LIKE '%share_effects%'";
     const TERMINATE = 'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE';
 
-    /** A session that has done so and is there until it is called off. */
+    /**
+     * A session that has run the statements, and that stays open until the returned function is
+     * called.
+     */
     async function holding(statements: string): Promise<() => Promise<void>> {
       const name = `holding ${statements.length} ${Math.random()}`;
       const held = postgres
@@ -56,7 +61,7 @@ withPostgres(
       expect(other.membership.whyEnded?.()).toBeUndefined();
       await other.look();
       expect(other.heard.at(-1)).toMatchObject({ is: 'taken', gone: gone.fence, fence: other.fence });
-      // The handle has other connections, and hears on them that it is fenced.
+      // The handle has other connections, which report the fence.
       expect(await left.logEffects({ fence: gone.fence, ended: [epoch] })).toEqual({ status: 'fenced' });
       const again = await joined(left);
       expect(again.fence).toBeGreaterThan(other.fence);
@@ -86,7 +91,8 @@ withPostgres(
       expect(await store.logEffects(writeOf(gone.fence, open))).toEqual(WRITTEN);
       expect(await store.logEffects({ ...writeOf(gone.fence, over), ended: [over] })).toEqual(WRITTEN);
       await gone.say({ is: 'grown', epoch: open, claims: claimsAt('r:/c') }, { is: 'ended', epoch: over });
-      // One who ends in order leaves it to another one, who forgets what has ended.
+      // A member that ends in order leaves its transaction to the other member, which evicts ended
+      // transactions.
       await gone.membership.release();
       await other.look();
       await other.look();
@@ -151,7 +157,7 @@ withPostgres(
       await news;
       await postgres.server.start();
       for (const member of members) expect(await member.look()).toBeUndefined();
-      // Before anybody has joined.
+      // Before another member has joined.
       for (const { fence } of members) expect(await isFenced(right, fence)).toBe(true);
       const write = { fence: members[0].fence, records: [{ epoch: open, place: 1, record: 'late' }] };
       expect(await left.logEffects(write)).toEqual({ status: 'fenced' });
@@ -164,7 +170,8 @@ withPostgres(
       }
       expect(await right.openEffects()).toEqual([loggedOf(open)]);
       expect(await right.effectKey(keyOf(open).key)).toEqual(keyOf(open));
-      // One that was given and not logged may be given again: nobody can write of it any more.
+      // An epoch that was given but not logged may be given again, because its owner can no longer
+      // write.
       expect(await next[0]!.begin('r:/a')).toBeGreaterThan(over);
       await left.close();
       await right.close();
@@ -289,7 +296,10 @@ withPostgres(
       const members = [await joined(left), await joined(right)];
       const [one] = members as [Member, Member];
       const epoch = await one.begin('r:/a', 'r:/b');
-      /** To who joins then, when all have heard of it and said so. */
+      /**
+       * The events that a new member receives after every other member has received and
+       * acknowledged them.
+       */
       async function heardLater(): Promise<readonly object[]> {
         for (const member of [...members, ...members]) await member.say();
         await one.look();
@@ -315,7 +325,8 @@ withPostgres(
 
     test('who joins where very many are open hears of all of them', async () => {
       const [url, many] = [postgres.url(), 60_000];
-      // Those that wait for a person, say. To say them one by one took the square of that, and this ran out.
+      // For example, transactions that wait for a human decision. Publishing them one by one took
+      // quadratic time, and exceeded this timeout.
       const store = await openPostgres({ url, statementTimeoutMs: 10_000 });
       const schema = postgres.schemaOf(url);
       await postgres.query(`SET search_path TO "${schema}";
@@ -342,7 +353,7 @@ withPostgres(
         });
       });
       for (const place of ['r:/a', 'r:/b', 'r:/c']) await one.begin(place);
-      // The server tells of what was said in the order in which it was.
+      // The server delivers notifications in the order of the events.
       await two.begin('r:/d');
       await news;
       expect(told).toBe(1);
@@ -392,6 +403,6 @@ withPostgres(
       await store.close();
     });
   },
-  // What is not waited for comes to the disk late.
+  // Asynchronous commits reach the disk late.
   { own: true, settings: { wal_writer_delay: '10s' } },
 );

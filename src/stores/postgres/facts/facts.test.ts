@@ -15,7 +15,7 @@ import { hashOf } from './fact-plan.ts';
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 const { space } = ALICE;
-/** Until the transaction ends the server takes what no store may have. */
+/** The server accepts invalid rows until the transaction ends. */
 const UNGUARDED = 'SET LOCAL session_replication_role = replica';
 
 withPostgres('facts', (postgres) => {
@@ -54,7 +54,7 @@ withPostgres('facts', (postgres) => {
     for (const partition of [ALICE, BOB]) expect(await store.partition(partition)).toMatchObject({ version: 16 });
     const rows = await store.facts({ ...ALICE });
     expect(rows.map(({ fact_id }) => fact_id).toSorted()).toEqual(said.toSorted());
-    // Each ends where the next one begins.
+    // Each row ends where the next one starts.
     expect(rows.slice(0, -1).map((row) => row.system_time_end)).toEqual(
       rows.slice(1).map((row) => row.system_time_start),
     );
@@ -97,7 +97,7 @@ withPostgres('facts', (postgres) => {
       ...changeOf({ ...BOB, subject: `${n}` }, 1, at, [{ fact_id: `${n}` }]),
       reads: [{ partition: ALICE, version }],
     });
-    // Somebody has it begun, and has not said yet that it is so.
+    // Another transaction has started the partition, and is not committed yet.
     await put(store, changeOf(BOB, 1, 5, []));
     await other.query(`BEGIN; INSERT INTO "${schema}".fact_partition (hash, space_hash, space, subject, predicate, names,
       names_bytes, version, latest, several)
@@ -108,7 +108,7 @@ withPostgres('facts', (postgres) => {
     await untilOneWaits(postgres);
     await other.query('COMMIT');
     expect(await waits).toMatchObject({ status: 'outdated' });
-    // One that is there is held, and so is one that is not: who changes it waits.
+    // The call locks both an existing and a missing partition, so a concurrent change waits.
     const trigger = `CREATE FUNCTION "${schema}".slowly() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_advisory_xact_lock(77); RETURN NULL; END $$;
       CREATE TRIGGER slowly AFTER INSERT ON "${schema}".fact FOR EACH ROW EXECUTE FUNCTION "${schema}".slowly()`;
@@ -229,14 +229,14 @@ withPostgres('facts', (postgres) => {
     const root = entryAfter(undefined, 't');
     const first = { ...changeOf(ALICE, 1, 10, [{ fact_id: 'mine' }]), names };
     const second = { ...changeOf(ALICE, 2, 11, [{ fact_id: 'next' }], first.insert.map(keyOfRow)), names };
-    // At once, and after the first one was answered.
+    // Immediately, and after the answer to the first one.
     for (const wait of [false, true]) {
       const refused = store.commit({ ...batchOf(root), facts: [first] });
       if (wait) await refused;
       const built = store.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] });
       expect([(await refused).status, (await built).status]).toEqual(['outdated', 'conflict']);
     }
-    // With its head there, it is misuse.
+    // With the right head, the write is misuse.
     expect(await store.commit(batchOf(root))).toEqual(COMMITTED);
     await expect(store.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] })).rejects.toMatchObject({
       code: 'store_invalid_input',
@@ -298,7 +298,8 @@ withPostgres('facts', (postgres) => {
   test.each<[Loss, readonly string[]]>([
     ['before', ['committed']],
     ['torn', ['committed']],
-    // The server has made it by the time that its process is ended, or has not, and it is sent again.
+    // The server has applied the change before its process ends, or it has not and the change is
+    // sent again.
     ['under way', ['unknown', 'committed']],
     ['answered', ['unknown']],
   ])(
@@ -319,7 +320,7 @@ withPostgres('facts', (postgres) => {
   describe('what is remembered of a partition', () => {
     const put = (store: PostgresStore, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
     const OUTDATED = { status: 'outdated', partition: ALICE };
-    /** Two handles that both remember version 1 of Alice. */
+    /** Two handles that both have version 1 of Alice in their caches. */
     const openTwo = async (first: FactWrite): Promise<[PostgresStore, PostgresStore]> => {
       const url = postgres.url();
       const [one, other] = [await openPostgres({ url }), await openPostgres({ url })];
@@ -353,7 +354,8 @@ withPostgres('facts', (postgres) => {
       const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
       const [one, other] = stores;
       expect(await put(one, changeOf(ALICE, 2, 20, [{ fact_id: 'b', ...from(5) }]))).toEqual(COMMITTED);
-      // What the other remembers has neither: by that the first would be misuse, and the second would fit.
+      // The other handle's cache lacks this change. By the cache alone the first write would be
+      // misuse, and the second would fit.
       expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...until(5) }]))).toEqual(OUTDATED);
       expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]))).toEqual(OUTDATED);
       const closing = [{ fact_id: 'b', system_time_start: day(20) }];
@@ -409,7 +411,7 @@ withPostgres('facts', (postgres) => {
         ...batchOf([]),
         facts: [changeOf(patient(n), 2, 20, said(n, 2), first[n]!.insert.map(keyOfRow))],
       });
-    // A connection tells what it has read and written when it ends.
+    // A connection reports its statistics of read and written rows when it ends.
     await store.close();
     const schema = postgres.schemaOf(url);
     const sum = async (column: string, view: string): Promise<number> => {
@@ -431,10 +433,10 @@ withPostgres('facts', (postgres) => {
     const other = { id: `\\x${'01'.repeat(32)}`, fact_id: 'b', ...earlier };
     for (const wrong of [{ confidence: 1.5 }, { confidence: -0.1 }, { valid_from: day(1) }, { system_end: day(10) }])
       await expect(copy(JSON.stringify({ ...other, ...wrong }))).rejects.toMatchObject({ code: '23514' });
-    // Of two kinds there are the two values of a Boolean.
+    // The two kinds are the two values of a Boolean, so a third kind is not a valid value.
     await expect(copy(JSON.stringify({ ...other, audit: 'shadow' }))).rejects.toMatchObject({ code: '22P02' });
     await expect(copy(JSON.stringify(earlier))).rejects.toMatchObject({ code: '23505' });
-    // What is believed from then on is believed already.
+    // Another fact already holds in that period.
     await expect(copy(JSON.stringify({ ...other, valid_to: day(2) }))).rejects.toMatchObject({ code: '23P01' });
     await copy(JSON.stringify({ ...other, confidence: 0.5 }));
     await store.close();
@@ -477,7 +479,7 @@ withPostgres('facts', (postgres) => {
       const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
       for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
     }
-    // It has several values by now, and what was said before has one at a time.
+    // The predicate now has several values, but earlier facts are single-valued.
     const several = { cardinality: 'multi-valued' } as const;
     const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
     await store.commit({ ...batchOf([]), facts: [fourth] });
@@ -544,7 +546,7 @@ withPostgres('facts', (postgres) => {
           'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND query NOT LIKE $2 AND xact_start IS NOT NULL',
           [applicationName, '%pg_terminate_backend%'],
         );
-      // Several at a time, too.
+      // Several reads at a time, too.
       seen.push(...(await Promise.all([count(reads), count(reads)])));
       return seen;
     });
@@ -567,7 +569,7 @@ withPostgres('facts', (postgres) => {
   });
 });
 
-/** Facts with a text and a vector each; and one that was erased, and has none. */
+/** Facts with a text and a vector each, and one erased fact without them. */
 async function say(store: PostgresStore): Promise<void> {
   const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map((object) =>
     changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),

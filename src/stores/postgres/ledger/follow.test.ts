@@ -4,7 +4,7 @@ import { batchOf, chainOf, entryAfter } from '../../../testing/store-rows.ts';
 import { openStore } from '../../index.ts';
 import { type News, openPostgres } from '../index.ts';
 
-/** Keeps what it is told, and waits for more. */
+/** Stores the received events, and waits for more. */
 class Ear {
   readonly heard: News[] = [];
   #more: () => void = () => undefined;

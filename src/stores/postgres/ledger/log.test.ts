@@ -17,7 +17,7 @@ withPostgres('the log', (postgres) => {
     ];
     const blob = blobOf('x');
     const schema = postgres.schemaOf(url);
-    // The slow one takes its place in the order of the store and then waits for this row.
+    // The slow commit takes its number in the order of the store, and then waits for this row.
     const insert = `BEGIN; INSERT INTO "${schema}".blob VALUES ('\\x${blob.hash}', 'x'); SELECT pg_sleep(60)`;
     const held = postgres.query(`SET application_name TO '${schema}'; ${insert}`).catch(() => undefined);
     const untilWaiting = async (what: string, count = 1): Promise<void> => {
@@ -30,12 +30,12 @@ withPostgres('the log', (postgres) => {
     expect(await quick.commit(batchOf(late))).toEqual({ status: 'committed' });
     const unlogged = reader.unlogged(10);
     const size = integrateLog(quick);
-    // Both: what is committed from now on is behind what either of them waits for.
+    // Both must wait, so later commits follow the position that either waits for.
     await untilWaiting(`query LIKE '%"${schema}".log_horizon%' AND wait_event = 'PgSleep'`, 2);
     expect(await reader.logSize()).toBe(0);
     const last = entryAfter(undefined, 'last');
     expect(await quick.commit(batchOf(last))).toEqual({ status: 'committed' });
-    // What is logged first is unlogged no more, so that the reader is answered before.
+    // A logged entry is no longer unlogged, so the reader must answer before the integration.
     const letLog = await holdTable(url, 'log', 'EXCLUSIVE');
     await postgres.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`);
     await held;

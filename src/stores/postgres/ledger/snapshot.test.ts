@@ -8,7 +8,7 @@ import { openPostgres, type PostgresStore } from '../index.ts';
 withPostgres('snapshots', (postgres) => {
   snapshotStoreSuite({ name: 'postgres', open: (place) => openPostgres({ url: postgres.url(place) }) });
 
-  // What the server isolates by default is not relied on.
+  // The store must not depend on the server's default isolation level.
   describe.each(['read committed', 'repeatable read', 'serializable'])('beside an erasure, %s', (isolation) => {
     const root = entryAfter(undefined, 't');
     const secret = blobOf('secret');
@@ -16,8 +16,8 @@ withPostgres('snapshots', (postgres) => {
     const before = { trajectory_id: 't', seq: 0, hash: secret.hash, text: 'with the secret' };
 
     /**
-     * Two processes. The transaction of one has changed snapshots and is not committed yet, when the other one begins; it is
-     * as soon as the other one waits, or has ended.
+     * Two processes. The transaction of one has changed snapshots, but is not committed when the
+     * other one starts. It commits as soon as the other one waits or has ended.
      */
     async function overlapped(
       event: 'INSERT' | 'DELETE',
@@ -39,7 +39,7 @@ withPostgres('snapshots', (postgres) => {
         CREATE TRIGGER gate AFTER ${event} ON snapshot FOR EACH STATEMENT EXECUTE FUNCTION "${name}".pass()`);
       const gate = new Client({ connectionString: place });
       await gate.connect();
-      /** Answers when so many wait, or when one that should does not. */
+      /** Resolves when `count` statements wait, or when a step ends that should wait. */
       const waits = async (count: number, step: Promise<unknown>): Promise<void> => {
         let hasEnded = false;
         step.finally(() => (hasEnded = true)).catch(() => undefined);

@@ -20,7 +20,10 @@ export function prepareSnapshot(
   };
 }
 
-/** Replaces the snapshot of the trajectory by `put_snapshot`, unless a text was erased since the fold. */
+/**
+ * Replaces the snapshot of the trajectory with `put_snapshot`, unless a text was erased since the
+ * fold.
+ */
 export function preparePutSnapshot(
   schema: string,
 ): (row: SnapshotRow, erasures: number) => (session: Session) => Promise<void> {

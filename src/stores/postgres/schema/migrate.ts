@@ -59,7 +59,8 @@ export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: n
 }
 
 /**
- * Creates the schema, or runs the migrations that the store lacks, in one transaction. Concurrent callers wait for each other.
+ * Creates the schema, or runs the migrations that the store lacks, in one transaction. Concurrent
+ * callers wait for each other.
  *
  * @throws {StoreError} the errors of `checkMark`
  */

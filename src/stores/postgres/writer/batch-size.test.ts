@@ -5,16 +5,19 @@ import { Pace } from './batch-size.ts';
 /** Milliseconds. */
 interface World {
   readonly callers: number;
-  /** What a call takes by itself, and for each that is in it. */
+  /** The fixed duration of a call. */
   readonly call: number;
   readonly written: number;
-  /** What the process takes for each that was answered until it asks again. */
+  /** The preparation time of the process for each answered caller. */
   readonly made: number;
 }
 
 type Paced = Pick<Pace, 'asking' | 'answered' | 'sent' | 'called' | 'made' | 'enough' | 'take'>;
 
-/** How many are written in a millisecond, by callers who ask again as soon as they are answered, as many in a call as it says. */
+/**
+ * The rate of writes per millisecond. The callers ask again as soon as they are answered, and
+ * `pace` chooses the jobs of a call.
+ */
 function rate({ callers, call, written, made }: World, pace: Paced): number {
   let now = 0;
   let waiting = 1;
@@ -28,7 +31,7 @@ function rate({ callers, call, written, made }: World, pace: Paced): number {
     pace.asking(waiting + size);
     pace.sent(size);
     const ms = call + written * size;
-    // While the server writes those, what others ask for is made.
+    // During the write, the process prepares the requests of the other callers.
     now += Math.max(ms, made * outside);
     waiting += outside;
     pace.asking(waiting + size);

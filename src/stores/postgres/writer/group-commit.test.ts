@@ -9,7 +9,8 @@ import { Session } from '../connection/session.ts';
 import { openPostgres, type PostgresStore } from '../index.ts';
 import { GROUP_BYTES_MAX, GROUP_ROWS_MAX } from './group-commit.ts';
 
-// Appends pairs of entries until it is killed, and says each committed pair's first id at once.
+// A writer that appends pairs of entries until it is killed, and prints the first id of each
+// committed pair immediately.
 const WRITER = `
 import { writeSync } from 'node:fs';
 const [rows, url, name] = process.argv.slice(1);
@@ -52,7 +53,10 @@ class Writer {
 withPostgres(
   'groups',
   (postgres) => {
-    /** A store, and what gives the number of entries that each of its statements has inserted so far. */
+    /**
+     * A store, and a function that returns the number of entries that each statement has inserted
+     * so far.
+     */
     async function watchedStore(): Promise<{ store: PostgresStore; groups: () => Promise<number[]> }> {
       const url = postgres.url();
       const store = await openPostgres({ url });
@@ -81,7 +85,7 @@ withPostgres(
 
     const CALLERS = 16;
 
-    /** Keeps the process busy for as long as many calls take. */
+    /** Keeps the process busy for the duration of many calls. */
     function make(): void {
       const until = performance.now() + 10;
       while (performance.now() < until);
@@ -208,7 +212,7 @@ withPostgres(
         return Promise.all(Array.from({ length: count }, () => openPostgres({ url })));
       }
 
-      // What the server isolates by default is not relied on.
+      // The store must not depend on the server's default isolation level.
       test.each(['read committed', 'repeatable read', 'serializable'])(
         'of 64 that append at once through 8 of them, one is committed each time, without a gap: %s',
         async (level) => {
@@ -279,7 +283,7 @@ withPostgres(
               if (what === 'blobs') return store.commit(batchOf([], [blobOf(text)]));
               return store.oraclePut({ key: blobOf(text).hash, answer: `${who}`, at: 'now' });
             };
-            // The same rows through every store, half of the stores beginning at the other end.
+            // The same rows through every store. Half of the stores start at the other end.
             const order = names.map((_, n) => n);
             await Promise.all(
               stores.flatMap((store, who) => {
@@ -326,7 +330,7 @@ withPostgres(
           for (const [name, ids] of committed) {
             const there = new Set(await expectWhole(store, name));
             expect([...ids].filter((id) => !there.has(id))).toEqual([]);
-            // Each killed writer had one pair under way at most.
+            // Each killed writer had at most one pair in flight.
             expect(there.size - ids.size).toBeLessThanOrEqual(names.length * round);
           }
         }

@@ -22,7 +22,7 @@ withPostgres(
 
     const elsewhere = <T extends string | Buffer>(sought: readonly T[]) => inFiles(postgres, 'elsewhere', sought);
 
-    /** A word that no other test has. */
+    /** A word that no other test uses. */
     function newWord(): string {
       return `zq7wkx${++count}x${randomBytes(4).toString('hex')}`;
     }
@@ -31,7 +31,7 @@ withPostgres(
       expect(await store.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual(COMMITTED);
     }
 
-    /** A store with a blob that has the word, and what erases it. */
+    /** A store with a blob that contains the word, and the function that erases the blob. */
     async function withSecret(options: Omit<PostgresOptions, 'url'> = {}) {
       const url = postgres.url();
       const store = await openPostgres({ url, ...options });
@@ -64,7 +64,7 @@ withPostgres(
         texts.map(({ id, text }) => ({ id, vector: text.includes('penizillin') ? VECTOR : VECTOR.map((x) => -x) })),
       );
       const vector = Buffer.from(unit(VECTOR).buffer);
-      // As the server does by itself, after a while.
+      // The server runs this automatically after a while.
       await postgres.query('ANALYZE');
       expect(await elsewhere(all)).toEqual(all);
       expect(await elsewhere([vector])).toEqual([vector]);
@@ -98,7 +98,8 @@ withPostgres(
       const store = await openPostgres({ url: postgres.url() });
       const [inBlob, inSnapshot, inAnswer] = [newWord(), newWord(), newWord()];
       const words = [inBlob, inSnapshot, inAnswer];
-      // It is kept beside the table, in pieces that a word may lie across, and as it is: it can't be compressed, as the same again could be.
+      // The server stores a long value outside of the table, in pieces that can split a word. The
+      // random text prevents compression.
       const part = (word: string): string => `${randomBytes(1_900).toString('base64')}${word} `;
       const long = (word: string): string => Array.from({ length: 4 }, () => part(word)).join('');
       const blob = blobOf(long(inBlob));
@@ -178,7 +179,7 @@ withPostgres(
         evidence: { sqlstate: '55P03' },
       });
       expect(await store.blob(hash)).toBeUndefined();
-      // Who opens it meanwhile has a store all the same.
+      // Another process can still open the store in the meantime.
       const other = await openPostgres({ url, lockTimeoutMs: 200 });
       expect(await other.blob(hash)).toBeUndefined();
       await other.close();
@@ -199,7 +200,7 @@ withPostgres(
       await erase(store, hash);
       await expect(store.scrub()).rejects.toThrow(/a transaction that began before goes on/);
       expect(await store.selfCheck()).toEqual([expect.stringMatching(/erasures may have left bytes/)]);
-      // It is no error of ours to show it what it began with.
+      // The old transaction may still see its own snapshot.
       const seen = await client.query(`SELECT FROM "${postgres.schemaOf(url)}".blob WHERE text LIKE '%${word}%'`);
       expect(seen.rowCount).toBe(1);
       await client.query('COMMIT');

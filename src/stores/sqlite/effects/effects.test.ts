@@ -42,7 +42,8 @@ test('there is one tenure of a file, by whatever link it is opened', async () =>
   const held = await first.holdEffects();
   const waits = new AbortController();
   const other = second.holdEffects(waits.signal).catch((error: unknown) => error);
-  // It has looked whether the file is free when it has asked for the turn after that too, which is had.
+  // The second store has tried the lease's file before it requests the write lock, which it does
+  // not acquire either.
   const turn = (await first.turn('t'))!;
   expect(await second.turn('t')).toBeUndefined();
   turn();
@@ -59,7 +60,7 @@ test('a batch that is rolled back leaves nothing in memory of its effects', asyn
   const { fence } = await store.holdEffects();
   const root = entryAfter(undefined, 't');
   await store.commit(batchOf(root));
-  // The id is found to be there only by the insert, when effects of the same group are written already.
+  // Only the insert detects the duplicate id, after the effects of the same group are written.
   const copy = { ...entryAfter(undefined, 'u'), id: root.id };
   const answers = await Promise.all([
     store.logEffects(writeOf(fence, 1, ['a'])),

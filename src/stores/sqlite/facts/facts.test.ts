@@ -23,7 +23,7 @@ test('a batch that is rolled back leaves nothing in memory of its facts', async 
   await store.commit(batchOf(root));
   const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
   const second = changeOf(ALICE, 2, 11, [{ fact_id: 'b' }], first.insert.map(keyOfRow));
-  // The id is found to be there only by the insert, when facts of the same group are written already.
+  // Only the insert detects the duplicate id, after the facts of the same group are written.
   const copy = { ...entryAfter(undefined, 'u'), id: root.id };
   const answers = await Promise.all([
     store.commit({ ...batchOf([]), facts: [first] }),
@@ -189,7 +189,7 @@ test('people with a SQL shell find the twelve columns of a fact', async () => {
   await store.close();
 });
 
-/** What is another one in a row beside it. */
+/** The value of a column in a row next to the first one, if it must differ. */
 const ELSEWHERE: { readonly [column: string]: string } = { fact_id: "'b'", n: 'NULL' };
 
 test('what Table 12 says of a row is refused by the tables themselves', async () => {

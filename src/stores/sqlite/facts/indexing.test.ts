@@ -4,7 +4,7 @@ import { IDLE_MS, Indexing, PART } from './indexing.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A queue of which each flush takes as much as it may, unless it fails. */
+/** A queue in which each flush takes its maximum, unless the flush fails. */
 function stage() {
   const queue = { waiting: 0, flushed: 0, looks: 0, isIdle: true, fails: false };
   const indexing = new Indexing(
@@ -21,7 +21,7 @@ function stage() {
       return queue.isIdle;
     },
   );
-  /** `told`: how much of it is told, as not all is that another process has written. */
+  /** `told`: the reported part. Changes that another process has written are not reported. */
   const write = (written: number, told = written): void => {
     queue.waiting += written;
     indexing.later(told);
@@ -41,7 +41,7 @@ test('what is left over is indexed one part at a time, while nobody writes', asy
     expect(queue.waiting).toBe(left * PART);
   }
   await pass(100);
-  // The last one finds that there is nothing more.
+  // The last flush finds an empty queue.
   expect(queue.flushed).toBe(11);
   const { looks } = queue;
   await pass(100);

@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let places = 0;
 const newPath = (): string => join(folder, `${++places}.db`);
 
-/** What is selected, said as it is meant: each text looks through its partition. */
+/** The same selection as a plain definition: each text scans its partition. */
 const PLAINLY = `SELECT ${TEXT_NAME} AS id, p.subject, p.predicate,
     (SELECT ${OBJECT} FROM ${ROWS} WHERE e.key = t.key AND e.audit = t.audit AND f.content = t.content LIMIT 1) AS object,
     t.audit, t.day

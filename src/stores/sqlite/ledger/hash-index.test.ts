@@ -26,7 +26,7 @@ let places = 0;
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Few beginnings, so that many hashes share one, and differ only at the end. */
+/** Few prefixes, so many hashes share one and differ only at the end. */
 const hashes = tuple(constantFrom('00000000', '00000001', '7fffffff', '80000000', 'ffffffff', 'abcd0000'), nat(9)).map(
   ([start, end]) => start.padEnd(63, '5') + end,
 );
@@ -45,7 +45,10 @@ const steps = array(
   { minLength: 10, maxLength: 60 },
 );
 
-/** A connection as a store has one: looks before it inserts, in transactions that begin, end and may be rolled back. */
+/**
+ * A connection that works like a store: it searches before it inserts, in transactions that can be
+ * rolled back.
+ */
 function connect(path: string) {
   const db = new DatabaseSync(path, { timeout: 1_000 });
   const index = new HashIndex(db, 'blob', { run: 4, moved: 1, perRow: 1 });
@@ -54,7 +57,7 @@ function connect(path: string) {
   return {
     db,
     index,
-    /** `savepoint`: the first half is rolled back, and all is said again. */
+    /** `savepoint`: rolls back the first half, and writes everything again. */
     write(hashes: readonly string[], end: 'commit' | 'rollback' | 'savepoint'): void {
       const put = (hash: string): void => {
         if (index.findWritten(hash) === undefined) index.add(hash, Number(insert.run(hash).lastInsertRowid));

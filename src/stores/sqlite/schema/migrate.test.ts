@@ -6,7 +6,7 @@ import { isText, TEXT_OF_ROW } from '../facts/fact-texts.ts';
 import { TextWriter } from '../facts/text-writer.ts';
 import { APPLICATION_ID, MIGRATIONS, migrate, readMark, SCHEMA_VERSION } from './migrate.ts';
 
-/** A database of today's schema with one trajectory. */
+/** A database of the current schema with one trajectory. */
 function newDatabase(): DatabaseSync {
   const db = new DatabaseSync(':memory:');
   migrate(db);
@@ -29,7 +29,7 @@ test('runs only the migrations that a store lacks', () => {
   for (const _ of [1, 2]) migrate(db, more);
   expect(readMark(db)).toEqual({ applicationId: APPLICATION_ID, version: versionAfter(more.length) });
   expect(db.prepare('SELECT n, name FROM more, trajectory').all()).toEqual([{ n: 1, name: 't' }]);
-  // A program with fewer migrations leaves the version alone.
+  // A program with fewer migrations does not change the version.
   migrate(db);
   expect(readMark(db).version).toBe(versionAfter(more.length));
   db.close();

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
 let n = 0;
-/** A file with a table, and nothing in its WAL. */
+/** A file with a table and an empty WAL. */
 function opened(): { readonly path: string; readonly db: DatabaseSync } {
   const path = join(folder, `${n++}.db`);
   const db = new DatabaseSync(path);
@@ -39,7 +39,7 @@ test('what is committed comes into the file, also while more is being written', 
     db.exec('ROLLBACK');
   }
   await copier.end();
-  // All of it was copied: who writes next begins the WAL anew.
+  // The whole WAL was copied, so the next write restarts it.
   const size = statSync(`${path}-wal`).size;
   insert.run('x');
   expect(statSync(`${path}-wal`).size).toBe(size);
@@ -52,7 +52,7 @@ test('without a thread nothing is copied, and nobody waits for it', async () => 
   expect(await copier.copy()).toBe(false);
   expect(await copier.copy()).toBe(false);
   await copier.end();
-  // Where even its beginning fails at once.
+  // The start of the worker fails immediately.
   const closed = new DatabaseSync(path);
   closed.close();
   expect(await new WalCopier(closed, path).copy()).toBe(false);
@@ -100,7 +100,7 @@ test('who waits for an erasure to be out of the files, while a copy is made, has
   expect(stdout).toBe('scrubbed\n');
 });
 
-/** What a store does about its WAL while it writes so much that a checkpoint is due, in order. */
+/** The steps that a store takes for its WAL, in order, when its writes make a checkpoint due. */
 async function writingMuch(
   copy: (this: WalCopier) => Promise<boolean>,
 ): Promise<{ readonly path: string; readonly did: string[]; readonly close: () => Promise<void> }> {
@@ -144,7 +144,7 @@ test('a copy that fails poisons the store, and who waits for that to be closed i
   const chain = chainOf('t', 1.5 * CHECKPOINT_PAGES);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
   await vi.waitFor(() => expect(copy).toHaveBeenCalled(), { timeout: 300_000 });
-  // Called before the turn in which it would be written.
+  // The call precedes the turn that would write the batch.
   const waiting = store.commit(batchOf(entryAfter(chain.at(-1), 't')));
   const closed = store.close();
   copying.reject(sqliteError(10));

@@ -17,7 +17,7 @@ afterEach(() => vi.restoreAllMocks());
 let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);
 
-/** The number of rows that each transaction from now on inserts, in order of the transactions. */
+/** The number of rows that each later transaction inserts, in the order of the transactions. */
 function watchGroups(): number[] {
   const groups: number[] = [];
   let rows = 0;
@@ -67,7 +67,7 @@ test('calls that come over sockets are written together', async () => {
   };
   await Promise.all(Array.from({ length: callers }, client));
   expect(groups.reduce((sum, rows) => sum + rows, 0)).toBe(callers * each);
-  // A flush in a microtask writes as many groups as entries.
+  // A flush in a microtask would write one group per entry.
   expect(groups.length).toBeLessThan((callers * each) / 2);
   server.close();
   await store.close();
@@ -126,7 +126,7 @@ test('the WAL stays short where entries come one by one after many that came tog
   await store.commit(batchOf(together));
   for (const [n, row] of chainOf('u', CHECKPOINT_PAGES, 'x'.repeat(8_000)).entries()) {
     await store.commit(batchOf(row));
-    // As those do who wait for a disk: the thread that copies has its turn, however fast this one is.
+    // A pause like a wait for a disk, so the copying thread makes progress on a fast machine.
     if (n % 64 === 0) await wait(10);
   }
   expect(statSync(`${path}-wal`).size).toBeLessThan(3 * CHECKPOINT_PAGES * 4_096);

@@ -9,7 +9,7 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../../../testing/store-row
 import { openSqlite, type SqliteStore } from '../index.ts';
 import { ASIDE_BYTES } from './rewrite.ts';
 
-// A file that is large is written anew in another thread.
+// A worker thread rewrites a large file.
 
 const threads = vi.hoisted(() => ({ started: 0, fails: false, isRefused: false }));
 vi.mock('node:worker_threads', async (original) => {
@@ -42,13 +42,13 @@ interface Large {
   readonly path: string;
   readonly store: SqliteStore;
   readonly hash: string;
-  /** Of a text that stays. */
+  /** The hash of a text that stays. */
   readonly other: string;
 }
 
 const newPath = (): string => join(mkdtempSync(join(root, 'store-')), 'ledger.db');
 
-/** A store of so many bytes, of which a text has been erased. */
+/** A store with a file of a given size, in which a text was erased. */
 async function erased(bytes: number = ASIDE_BYTES, lockTimeoutMs = 5_000): Promise<Large> {
   const path = newPath();
   const store = await openSqlite({ path, lockTimeoutMs });
@@ -56,7 +56,7 @@ async function erased(bytes: number = ASIDE_BYTES, lockTimeoutMs = 5_000): Promi
   const others = Array.from({ length: 8 }, (_, n) => blobOf(`${n}`.repeat(Math.ceil(bytes / 8))));
   await store.commit(batchOf(chainOf('t', 2), [secret, ...others]));
   await store.close();
-  // A copy in pages that nothing uses any more, as they come about where rows move.
+  // A copy in unused pages, like the copies that moved rows leave.
   const db = new DatabaseSync(path);
   db.exec(
     `PRAGMA secure_delete = OFF; CREATE TABLE moved (text TEXT); INSERT INTO moved VALUES ('${SECRET.repeat(400)}')`,
@@ -152,7 +152,7 @@ test('a process that ends while it goes on leaves it due, and the next one that 
     const copy = newPath();
     const { mtimeNs } = statSync(path, { bigint: true });
     for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${copy}${end}`);
-    // The two are of one moment only where the file was not written in between.
+    // The two files are consistent only if the database was not written in between.
     if (statSync(path, { bigint: true }).mtimeNs === mtimeNs) copies.push(copy);
   }
   await scrubbed;
@@ -178,7 +178,7 @@ test('while another process writes it waits, says so after a time, and what read
   other.exec('ROLLBACK; BEGIN');
   other.prepare('SELECT count(*) AS n FROM blob').get();
   await store.scrub();
-  // It is in the WAL, and the file has its old pages as long as somebody reads.
+  // The rewrite is in the WAL. The file keeps its old pages while a reader is active.
   const due = async () => (await store.selfCheck()).length;
   expect([await due(), isThere(path)]).toEqual([1, true]);
   other.exec('COMMIT');
