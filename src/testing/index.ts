@@ -1,8 +1,8 @@
 /**
- * For whoever writes a store, or tests against one; and for whoever writes a domain: `checkDomain` (docs/guide/domains.md).
+ * Tests for authors of stores and of domains. For domains, see `checkDomain` (docs/guide/domains.md).
  *
- * The suites are what every store of this package passes, and what any other has to pass before a ledger is put into it.
- * In a test file of the store, for vitest:
+ * Every store of this package passes the suites. Any other store must pass them before it holds a
+ * ledger. In a test file of the store, for vitest:
  *
  *     const own = { name: 'own', open: (place) => openOwn(`./stores/${place}`), remove: () => removeAll('./stores') };
  *     ledgerStoreSuite(own);
@@ -11,17 +11,17 @@
  *     snapshotStoreSuite(own);
  *     effectStoreSuite(own);
  *     factStoreSuite(own);
- *     sharedEffectStoreSuite(own); // where several may work on effects at a time
+ *     sharedEffectStoreSuite(own); // if several processes may share the effects
  *
- * docs/guide/own-store.md has the whole of it.
+ * The full example is in docs/guide/own-store.md.
  *
- * What a store can't promise is a declared skip with its reason: it is then reported, and not passed over.
- * `faultyStore` puts faults between a caller and any store; `checkHistory` says whether what callers saw and what the
- * store holds in the end can be the same ledger.
+ * If a store cannot pass a test, its author declares a skip with a reason. The report lists the
+ * skip. `faultyStore` puts faults between a caller and any store. `checkHistory` checks whether the
+ * callers' answers and the store's final content can belong to the same ledger.
  *
- * Guarantees: the same seed, the same faults; a suite says what a store got wrong and never repairs it.
- * Never: part of a program that runs. It needs `vitest` and `fast-check`, which are optional peer dependencies of the
- * package, and nothing else of the package imports it.
+ * Guarantees: the same seed gives the same faults. A suite reports the errors of a store and never
+ * repairs them. Never: part of a production program. It needs `vitest` and `fast-check`, which are
+ * optional peer dependencies of the package. No other part of the package imports it.
  */
 export { checkDomain } from './check-domain/check-domain.ts';
 export type { CheckDomainOptions } from './check-domain/options.ts';
