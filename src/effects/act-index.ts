@@ -1,17 +1,20 @@
 import { type Place, ScopeTrie } from './scope-trie.ts';
 import type { Access, Claim } from './scopes.ts';
 
-/** After so many acts places are looked through for those that nobody needs any more. */
+/** Number of acts after which the index searches for entries that no work needs any more. */
 const SWEEP_AFTER = 1_024;
 
-/** The greatest epoch that has acted anywhere, of work that conflicts: one number a place, however much was done there. */
+/**
+ * The greatest epoch of conflicting work that has acted on a resource. The index stores one number
+ * per place, for any number of acts.
+ */
 export class ActIndex {
   readonly #trie = new ScopeTrie<Latest>(() => ({ read: 0, write: 0 }));
-  /** Places where something was done, by what was done last. */
+  /** Places with acts, ordered by the last act. */
   readonly #places = new Set<Place<Latest>>();
   #limit = SWEEP_AFTER;
 
-  /** Notes an act. Forgets acts of epochs up to `oldest`, sooner or later. */
+  /** Records an act. Acts of epochs up to `oldest` are evicted eventually. */
   add(epoch: number, { scope, access }: Claim, oldest: number): void {
     const place = this.#trie.enter(scope, (latest) => {
       latest[access] = Math.max(latest[access], epoch);
@@ -20,7 +23,7 @@ export class ActIndex {
     if (this.#places.size > this.#limit) this.#sweep(oldest);
   }
 
-  /** The greatest epoch of an act that conflicts; 0 where none is known. */
+  /** The greatest epoch of a conflicting act; 0 if none is known. */
   greatest({ scope, access }: Claim): number {
     let greatest = 0;
     this.#trie.visit(scope, ({ read, write }) => {
@@ -29,7 +32,7 @@ export class ActIndex {
     return greatest;
   }
 
-  /** In time that the acts since the last sweep have paid for. */
+  /** The cost is amortised over the acts since the last sweep. */
   #sweep(oldest: number): void {
     for (const place of this.#places) {
       if (latestOf(place.below) > oldest) continue;

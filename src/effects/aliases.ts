@@ -2,19 +2,23 @@ import { type Name, readScope } from '#authority';
 import { EffectError } from './errors.ts';
 import type { Access, Claim } from './scopes.ts';
 
-/** What a resolver is told beside the scope. */
+/** The context that a resolver receives with the scope. */
 export interface Asked {
   readonly access: Access;
-  /** The scope has stars: what is given for it has to stand for all that it stands for. */
+  /**
+   * Whether the scope contains stars. The returned names must then cover every resource that the
+   * pattern covers.
+   */
   readonly isPattern: boolean;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when no caller waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Gives the canonical names of a scope: the same for all names of one thing, and the scope itself where it has no other. More
- * than one where whoever touches it touches something else too, as an order does that takes goods from a store. A canonical name
- * is given for itself, also beside others. What it throws keeps the transaction from doing anything there.
+ * Returns the canonical names of a scope. All names of one resource have the same canonical names,
+ * and a scope without aliases returns itself. Several names are returned if the access also touches
+ * other resources: an order that takes goods from stock is one example. A canonical name returns
+ * itself, possibly with others. If the resolver throws, the transaction cannot access the scope.
  */
 export type Resolver = (
   scope: string,
@@ -22,15 +26,16 @@ export type Resolver = (
 ) => string | readonly string[] | Promise<string | readonly string[]>;
 
 /**
- * By the kind of scopes, which is their first segment (`fs`, `api`, `db`, `email`). Of several for one kind, each is asked for what
- * the one before gave of that kind.
+ * Resolvers by the kind of scope, which is the first segment (`fs`, `api`, `db`, `email`). Several
+ * resolvers of one kind form a pipeline: each receives the names of that kind from the previous
+ * one.
  */
 export type Resolvers = Readonly<Record<string, Resolver | readonly Resolver[]>>;
 
-/** Resolvers as they were read, by kind. */
+/** Validated resolvers, by kind. */
 export type ResolversByKind = ReadonlyMap<string, readonly Resolver[]>;
 
-/** Names that one scope may come to, those included that follow from others. */
+/** Maximum number of names that one scope can resolve to, including names of names. */
 export const NAMES_MAX = 64;
 
 const KIND = /^[a-z0-9+._-]+$/;
@@ -50,18 +55,20 @@ export function readResolvers(given: Resolvers = {}): ResolversByKind {
   return read;
 }
 
-/** Those that are asked about a scope; undefined where there are none. A pattern over several kinds has no kind. */
+/**
+ * The resolvers for a scope; undefined if there are none. A pattern over several kinds has no kind.
+ */
 export function resolversOf(scope: Name, resolvers: ResolversByKind): readonly Resolver[] | undefined {
   return resolvers.size === 0 ? undefined : resolvers.get(kindOf(scope));
 }
 
-/** The first segment; empty where that is a path, or there is none. */
+/** The first segment. Empty if the segment is a path or is missing. */
 export function kindOf({ tokens }: Name): string {
   const first = tokens[0] ?? '';
   return first.startsWith(':') ? first.slice(1) : '';
 }
 
-/** What a resolver gave, read as scopes. @throws EffectError `bad_resolver` */
+/** Parses the result of a resolver as scopes. @throws EffectError `bad_resolver` */
 export function namesGiven(scope: string, given: unknown): readonly Name[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0)
@@ -76,10 +83,11 @@ export function namesGiven(scope: string, given: unknown): readonly Name[] {
 }
 
 /**
- * All names that a scope comes to, where `ask` gives those that one comes to by itself: what follows from each is followed, and each
- * that is given has to be given for itself. So what this gives for any of its names is among them, and names are names for good.
+ * All canonical names of a scope. `ask` returns the direct names of one scope, and the function
+ * follows them. Every returned name must return itself, so the result for each name is a subset of
+ * this result.
  *
- * @throws EffectError `bad_resolver`; what `ask` throws
+ * @throws EffectError `bad_resolver`; the errors of `ask`
  */
 export async function canonicalNames(
   scope: Name,
@@ -87,7 +95,7 @@ export async function canonicalNames(
 ): Promise<readonly Name[]> {
   const names = new Map((await ask(scope)).map((name) => [name.text, name]));
   const isOwn = names.has(scope.text);
-  // A map shows what is added while it is walked.
+  // Iteration over a map includes entries added during the iteration.
   for (const name of names.values()) {
     if (names.size > NAMES_MAX)
       throw badResolver(`${scope.text} has more than ${NAMES_MAX} names`, { scope: scope.text });
@@ -103,7 +111,7 @@ export async function canonicalNames(
   return [...names.values()];
 }
 
-/** Each claim once. */
+/** The claims without duplicates. */
 export function claimedOnce(claims: readonly Claim[]): readonly Claim[] {
   const known = new Map(claims.map((claim) => [`${claim.access} ${claim.scope.text}`, claim]));
   return known.size === claims.length ? claims : [...known.values()];

@@ -1,23 +1,28 @@
 import type { Json } from '#base';
 
-/** What a tool is told of the call that it is to make. */
+/** The context that a tool receives with a call. */
 export interface Call {
-  /** Of the effect, to be handed on to the sink; the same whenever the same effect is called again. */
+  /**
+   * The effect's idempotency key, to be passed to the sink. Every retry of the same effect has the
+   * same key.
+   */
   readonly key: string;
   /**
-   * Aborted when the call may take no longer: whoever waits for it goes on then. A tool that has not begun, as it waits for its turn or a
-   * connection, throws `DidNothing` as soon as it is: within that turn of the loop it counts, and nobody takes it for in doubt.
+   * Aborted when the call's time limit ends; the caller then stops waiting. A tool that has not
+   * started, because it waits for a lock or a connection, must throw `DidNothing` immediately. If
+   * it does so within the same turn of the event loop, the effect is not in doubt.
    */
   readonly signal: AbortSignal;
   /**
-   * Of the transaction. Once a later one acts at a resource, what earlier ones did there is for good: nobody asks for it, or undoes
-   * it, any more. That is so within one store: epochs of two say nothing of each other, so that what keeps books by epoch serves one.
+   * The epoch of the transaction. After a later transaction acts on a resource, earlier effects on
+   * that resource are final: the runtime neither queries nor compensates them. Epochs are
+   * comparable within one store only, so a sink that keeps records by epoch must serve one store.
    */
   readonly epoch?: number;
 }
 
-/** How far an effect was undone. */
+/** The extent of a compensation. */
 export type Undone =
   | { readonly undone: 'all' }
-  /** What could not be taken back, in words for people and as data. */
+  /** The residue that could not be reverted, as text for humans and as data. */
   | { readonly undone: 'partly'; readonly residue: Json };

@@ -1,24 +1,24 @@
 import { type Place, ScopeTrie } from './scope-trie.ts';
 import type { Access, Claim } from './scopes.ts';
 
-/** A claim of the work that has this epoch, as it stands in an index. */
+/** A claim in an index, with the epoch of its work. */
 export interface Registration {
   readonly epoch: number;
   readonly claim: Claim;
   readonly isLive: boolean;
 }
 
-/** Claims of live work, and the least epoch of those that conflict with a given one. */
+/** Claims of active work, and the lowest epoch among those that conflict with a given claim. */
 export class ClaimIndex {
   readonly #trie = new ScopeTrie(() => new Queues());
   #size = 0;
 
-  /** How many claims there are. */
+  /** Number of claims. */
   get size(): number {
     return this.#size;
   }
 
-  /** Cheapest where no claim has a greater epoch. */
+  /** Fastest if no claim has a greater epoch. */
   add(epoch: number, claim: Claim): Registration {
     const entry: Entry = { epoch, claim, isLive: true, place: undefined };
     entry.place = this.#trie.enter(claim.scope, (queues) => queues.add(entry, claim.access));
@@ -26,7 +26,7 @@ export class ClaimIndex {
     return entry;
   }
 
-  /** One that `add` has made here; nothing happens where it is not there any more. */
+  /** Removes a registration made by `add`. Does nothing if the registration was removed before. */
   delete(registration: Registration): void {
     const entry = registration as Entry;
     if (!entry.isLive) return;
@@ -41,7 +41,10 @@ export class ClaimIndex {
     }
   }
 
-  /** The least epoch among all claims that conflict with this one, equal ones included; Infinity where there is none. */
+  /**
+   * The lowest epoch among all claims that conflict with this one, equal claims included. Infinity
+   * if there is none.
+   */
   least({ scope, access }: Claim): number {
     let least = NONE;
     this.#trie.visit(scope, (queues) => {
@@ -51,7 +54,10 @@ export class ClaimIndex {
     return least === NONE ? Number.POSITIVE_INFINITY : least;
   }
 
-  /** The greatest epoch below `epoch` among all claims that conflict with this one; -Infinity where there is none. */
+  /**
+   * The greatest epoch below `epoch` among all claims that conflict with this one. -Infinity if
+   * there is none.
+   */
   latestBefore({ scope, access }: Claim, epoch: number): number {
     let latest = Number.NEGATIVE_INFINITY;
     this.#trie.visit(scope, (queues) => {
@@ -63,19 +69,22 @@ export class ClaimIndex {
 
 interface Entry extends Registration {
   isLive: boolean;
-  /** Where its scope ends. */
+  /** The place at which the claim's scope ends. */
   place: Place<Queues> | undefined;
 }
 
-/** No epoch: a small integer, which a field holds by itself. */
+/** Stands for "no epoch". A small integer is stored in the field without a box. */
 const NONE = -1;
 
-/** `NONE` only where both are. */
+/** Returns `NONE` only if both are `NONE`. */
 function lesser(a: number, b: number): number {
   return a === NONE || (b !== NONE && b < a) ? b : a;
 }
 
-/** Those of reads and those of writes, each made when there is one. Their least epochs are here, where most who ask look no further. */
+/**
+ * The queues of reads and of writes, created on demand. Their lowest epochs are cached here, which
+ * answers most lookups.
+ */
 class Queues {
   #reads: Queue | undefined;
   #writes: Queue | undefined;
@@ -96,7 +105,7 @@ class Queues {
     }
   }
 
-  /** To be called when an entry of them is dead now. */
+  /** Must be called after an entry of the queues was removed. */
   trim({ epoch, claim }: Entry): void {
     if (claim.access === 'read') {
       this.#reads!.trim();
@@ -107,7 +116,7 @@ class Queues {
     }
   }
 
-  /** The greatest below an epoch, of those that conflict with such an access. */
+  /** The greatest epoch below the given one, among entries that conflict with the access. */
   latestBefore(access: Access, epoch: number): number {
     const writes = this.#writes?.latestBefore(epoch) ?? Number.NEGATIVE_INFINITY;
     if (access === 'read' || this.#reads === undefined) return writes;
@@ -115,14 +124,17 @@ class Queues {
   }
 }
 
-/** Entries by epoch, ascending. Those that are dead are left where they are until they come first or last, or are as many as the others. */
+/**
+ * Entries by epoch, ascending. A removed entry stays until it is first or last, or until half of
+ * the entries are removed ones.
+ */
 class Queue {
   #entries: Entry[];
   #first = 0;
-  /** So many entries are looked through for dead ones. */
+  /** Number of entries after which removed ones are collected. */
   #limit = 16;
 
-  /** Most have one, and are gone with it: there is no room for more at first. */
+  /** Most queues have one entry and end with it, so they start without spare capacity. */
   constructor(entry: Entry) {
     this.#entries = [entry];
   }
@@ -134,7 +146,7 @@ class Queue {
     else entries.splice(this.#placeOf(entry.epoch), 0, entry);
   }
 
-  /** Short work among long work is mostly last. */
+  /** Short work among long work is usually last. */
   trim(): void {
     const entries = this.#entries;
     while (this.#first < entries.length && !entries.at(-1)!.isLive) entries.pop();
@@ -147,13 +159,14 @@ class Queue {
   }
 
   latestBefore(epoch: number): number {
-    // Epochs are whole numbers: behind those that are not greater than the one before.
+    // Epochs are integers: the index after all entries that are not greater than the previous
+    // epoch.
     for (let at = this.#placeOf(epoch - 1) - 1; at >= this.#first; at--)
       if (this.#entries[at]!.isLive) return this.#entries[at]!.epoch;
     return Number.NEGATIVE_INFINITY;
   }
 
-  /** Behind those that are not greater, and not before the first that may be live. */
+  /** The index after all entries that are not greater, and not before the first live entry. */
   #placeOf(epoch: number): number {
     let [low, high] = [this.#first, this.#entries.length];
     while (low < high) {

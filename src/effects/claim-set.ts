@@ -1,13 +1,16 @@
 import type { Name } from '#authority';
 import { type Access, type Claim, continues, covers, isStar } from './scopes.ts';
 
-/** So many claims are looked through one by one: most work has fewer. */
+/** Up to this number of claims a linear search is used. Most work has fewer. */
 const FEW = 16;
 
-/** Claims that come and go, and whether another one lies inside of one of them (`covers`), however many there are. */
+/**
+ * A changing set of claims. `covers` finds quickly whether one of them contains another claim, for
+ * any number of claims.
+ */
 export class ClaimSet implements Iterable<Claim> {
   readonly #all: Set<Claim>;
-  /** Undefined while there are few. */
+  /** Undefined while the set is small. */
   #tree: Tree | undefined;
 
   constructor(claims: Iterable<Claim> = []) {
@@ -26,7 +29,7 @@ export class ClaimSet implements Iterable<Claim> {
     else this.#tree.add(claim);
   }
 
-  /** Takes one out that is the same, word for word, and answers with it; undefined where there is none. */
+  /** Removes and returns an identical claim. Undefined if there is none. */
   take(claim: Claim): Claim | undefined {
     const same = this.#tree === undefined ? sameAmong(this.#all, claim) : this.#tree.take(claim);
     if (same !== undefined) this.#all.delete(same);
@@ -49,16 +52,19 @@ function sameAmong(claims: Iterable<Claim>, { access, scope }: Claim): Claim | u
   return undefined;
 }
 
-/** Where scopes with the same first segments come together. */
+/** The place of scopes with the same first segments. */
 interface Place {
   readonly below: Map<string, Place>;
-  /** Of scopes that end here, by what they end in. */
+  /** Claims whose scopes end here, by the form of their end. */
   readonly ends: Map<Name['rest'], Ends>;
 }
 
 type Ends = Readonly<Record<Access, Claim[]>>;
 
-/** Claims by the segments of their scopes. What covers another one is on its own way down, or beside it where a star stands for a segment. */
+/**
+ * Claims by the segments of their scopes. A covering claim is on the path of the covered one, or
+ * next to it at a star.
+ */
 class Tree {
   readonly #root: Place = newPlace();
 
@@ -96,7 +102,7 @@ function newPlace(): Place {
   return { below: new Map(), ends: new Map() };
 }
 
-/** `depth`: how many segments have led to the place. */
+/** `depth`: number of segments that lead to the place. */
 function coversFrom(place: Place, depth: number, claim: Claim): boolean {
   const { tokens, rest } = claim.scope;
   const next = tokens[depth];

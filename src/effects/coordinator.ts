@@ -3,74 +3,87 @@ import { ActIndex } from './act-index.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import type { Claim } from './scopes.ts';
 
-/** Live work: whatever has claims on resources. */
+/** Active work with claims on resources. */
 export interface Work {
-  /** From 1, given once. */
+  /** From 1, assigned once. */
   readonly epoch: number;
-  /** What it may act on. */
+  /** The scopes that the work may access. */
   readonly claims: readonly Claim[];
 }
 
-/** Why work can't claim what it asks for: somebody who came after it has acted there already. */
+/** The reason why work cannot claim a scope: work with a higher epoch has already acted there. */
 export interface Stale {
   readonly epoch: number;
-  /** Of whom came later and was faster. */
+  /** The epoch of that work. */
   readonly by: number;
   readonly claim: Claim;
 }
 
 /**
- * Who may act on which resources now. The *frontier* of a resource is the least epoch of live work that conflicts there, the
- * asker's own included; work may act where the frontier has come to its epoch (seed 003 §3.2 and §4.2; decisions §5.1). So
- * work that conflicts acts in the order of its epochs, and waits for what is older and for nothing else: the oldest waits for
- * nobody, and there is no deadlock.
+ * Decides which work may act on which resources. The *frontier* of a resource is the lowest epoch
+ * of active conflicting work there, including the caller's own. Work may act when the frontier has
+ * reached its epoch (Atomix §3.2 and §4.2; docs/decisions/015-effect-order.md).
  *
- * It is all in memory. What others, or an earlier process, have at work is put in by `resume`, from the effect log.
+ * Conflicting work therefore acts in epoch order and waits only for lower epochs. The lowest epoch
+ * never waits, so deadlocks are impossible.
+ *
+ * All state is in memory. `resume` adds the active work of other or earlier processes, from the
+ * effect log.
  */
 export class Coordinator {
-  /** By claims of live work. */
+  /** The claims of active work. */
   readonly #claims = new ClaimIndex();
-  /** Where work has acted, as long as older work is live that may still come there. */
+  /** Acts on scopes that active work with a lower epoch may still claim. */
   readonly #acts = new ActIndex();
   readonly #live = new ChurnMap<number, LiveWork>();
-  /** Who is woken when work ends or gives something up, by its epoch. */
+  /** Callbacks to run when work ends or releases claims, by its epoch. */
   readonly #waiting = new ChurnMap<number, Set<() => void>>();
   readonly #isOrdered: boolean;
   #last: number;
-  /** No live work has a lesser epoch. */
+  /** The lowest epoch of active work is not lower than this. */
   #oldest: number;
 
-  /** `last`: the last epoch that was given; the next is greater by one. `isOrdered`: false where nobody is to wait for anybody. */
+  /**
+   * `last`: the last assigned epoch; the next is greater by one. `isOrdered`: false if work never
+   * waits.
+   */
   constructor(last = 0, isOrdered = true) {
     this.#last = last;
     this.#oldest = last + 1;
     this.#isOrdered = isOrdered;
   }
 
-  /** The last epoch that was given. */
+  /** The last assigned epoch. */
   get last(): number {
     return this.#last;
   }
 
-  /** No live work has a lesser epoch; greater by one than the last that was given where none is live. */
+  /**
+   * A lower bound of all active epochs. One more than the last assigned epoch if no work is active.
+   */
   get oldest(): number {
     return this.#oldest;
   }
 
-  /** Gives an epoch and registers the claims at once: there is no moment at which it is given and not seen. */
+  /**
+   * Assigns an epoch and registers the claims in one step, so an assigned epoch is always visible.
+   */
   begin(claims: readonly Claim[]): Work {
     this.#last++;
     return this.#register(this.#last, claims);
   }
 
-  /** Registers live work under the epoch that it has. To be called before anything of a greater epoch has acted. */
+  /**
+   * Registers active work under its existing epoch. Must be called before work with a higher epoch
+   * acts.
+   */
   resume(epoch: number, claims: readonly Claim[]): Work {
     this.#last = Math.max(this.#last, epoch);
     this.#oldest = Math.min(this.#oldest, epoch);
     return this.#register(epoch, claims);
   }
 
-  /** Claims more; nothing of it where younger work has acted: what is older comes too late there. */
+  /** Adds claims. Adds none of them if work with a higher epoch has already acted there. */
   expand(work: Work, claims: readonly Claim[]): Stale | undefined {
     for (const claim of this.#isOrdered ? claims : []) {
       const by = this.#acts.greatest(claim);
@@ -80,29 +93,38 @@ export class Coordinator {
     return undefined;
   }
 
-  /** Registers more claims of live work, of which somebody else has seen to it that they do not come too late. */
+  /** Registers more claims of active work. The caller has ensured that the claims are not stale. */
   claim(work: Work, claims: readonly Claim[]): void {
     const live = this.#live.get(work.epoch);
     if (live !== undefined) for (const claim of claims) this.#claim(live, claim);
   }
 
-  /** The oldest work that has to end, or to give something up, before this one may act by that claim. */
+  /** The lowest epoch that must end or release claims before this work may act by that claim. */
   blocker(work: Work, claim: Claim): number | undefined {
     const frontier = this.#claims.least(claim);
     return frontier < work.epoch ? frontier : undefined;
   }
 
-  /** Settles when the work may act by these claims, by default by all that it has. @throws the signal's reason */
+  /**
+   * Resolves when the work may act by these claims, by default by all its claims. @throws the
+   * signal's reason
+   */
   whenClear(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> {
     return this.#inOrder(work, claims, signal, () => undefined);
   }
 
-  /** The same, and notes that it acts by them (`acts`): nobody who is older can claim them in between. @throws the signal's reason */
+  /**
+   * Same as `whenClear`, and records the acts (`acts`) in the same step, so work with a lower epoch
+   * cannot claim in between. @throws the signal's reason
+   */
   enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
     return this.#inOrder(work, claims, signal, () => this.#act(work, claims));
   }
 
-  /** The same without waiting: false, with nothing noted, where somebody is in the way. */
+  /**
+   * Same as `enter` without waiting. Returns false and records nothing if other work blocks a
+   * claim.
+   */
   enterNow(work: Work, claims: readonly Claim[]): boolean {
     const isClear = this.#blockerOf(work, claims) === undefined;
     if (isClear) this.#act(work, claims);
@@ -127,12 +149,15 @@ export class Coordinator {
     for (const claim of claims) this.acts(work, claim);
   }
 
-  /** Notes that the work acts by that claim, which it may: whoever is older and comes there later is stale. */
+  /**
+   * Records that the work acts by a granted claim. Work with a lower epoch that claims the scope
+   * later is stale.
+   */
   acts(work: Work, claim: Claim): void {
     if (this.#oldest < work.epoch) this.#acts.add(work.epoch, claim, this.#oldest);
   }
 
-  /** Gives claims up before the work ends. */
+  /** Releases claims before the work ends. */
   release(work: Work, claims: readonly Claim[]): void {
     const live = this.#live.get(work.epoch);
     if (live === undefined) return;
@@ -143,7 +168,7 @@ export class Coordinator {
     this.#wake(work.epoch);
   }
 
-  /** All that the work did is settled or compensated, and its claims are free. */
+  /** Ends the work and releases its claims. All its effects must be settled or compensated. */
   end(work: Work): void {
     const { epoch } = work;
     const live = this.#live.get(epoch);
@@ -166,8 +191,8 @@ export class Coordinator {
   }
 
   /**
-   * The one that is awaited. Each that is in the way has to go; the youngest of them goes last, mostly, so that of many who wait
-   * in one queue only the next is woken.
+   * The epoch to wait for. All blocking work must end, and the highest epoch usually ends last. Of
+   * many waiters in one queue, only the next one wakes up.
    */
   #blockerOf({ epoch }: Work, claims: readonly Claim[]): number | undefined {
     if (!this.#isOrdered) return undefined;
@@ -181,7 +206,7 @@ export class Coordinator {
       this.#waiting.set(epoch, waiting);
       const wake = (): void => {
         signal?.removeEventListener('abort', wake);
-        // Of those who waited in vain nothing is kept, however long that work goes on.
+        // A cancelled wait leaves no state, even while the awaited work continues.
         waiting.delete(wake);
         resolve();
       };
@@ -201,7 +226,7 @@ export class Coordinator {
 class LiveWork implements Work {
   readonly epoch: number;
   readonly #registrations = new Map<Claim, Registration>();
-  /** As a list, since they were changed last. */
+  /** The claims as a list, cached until the next change. */
   #claims: readonly Claim[] | undefined;
 
   constructor(epoch: number) {
@@ -226,7 +251,7 @@ class LiveWork implements Work {
     this.#claims = undefined;
   }
 
-  /** Undefined for what it has not. */
+  /** Undefined if the work does not have the claim. */
   remove(claim: Claim): Registration | undefined {
     const registration = this.#registrations.get(claim);
     this.#registrations.delete(claim);

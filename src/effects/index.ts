@@ -1,8 +1,9 @@
 /**
- * What tools do outside of the world: who may act on a resource, and what has to be done about it next.
+ * The order and the protocol of effects: which work may act on a resource, and the next step of
+ * each transaction.
  *
- * Guarantees: work that conflicts acts in the order of its epochs, and waits for what is older and for nothing else; what is
- * next about a transaction follows from the effect log alone, so that whoever finds the log goes on from there.
+ * Guarantees: conflicting work acts in epoch order, and waits only for lower epochs. The next step
+ * of a transaction depends on the effect log alone, so any process with the log can resume it.
  *
  * Never: does I/O, reads a clock, calls a tool.
  */

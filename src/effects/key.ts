@@ -2,21 +2,30 @@ import { hashText, plainText } from '#canon';
 import type { Hash } from '#ledger';
 import { type Claim, readClaim } from './scopes.ts';
 
-/** What an idempotency key is made of (decisions §5.8). */
+/** The parts of an idempotency key (docs/decisions/016-effect-outcomes.md). */
 export interface KeyParts {
-  /** The id of its first entry: of two stores that have a trajectory of one name, each has its own effects, also at a sink of both. */
+  /**
+   * The id of the trajectory's first entry. Two stores with a trajectory of the same name have
+   * separate effects, even at a shared sink.
+   */
   readonly root: Hash;
-  /** The caller's own name of the transaction, which outlives the process; or one that is made up, and lives as long as it. */
+  /**
+   * The caller's name of the transaction, which outlives the process. Otherwise a generated name,
+   * which lives as long as the process.
+   */
   readonly transaction: string;
-  /** The call's place in its transaction, or the framework's id of it. */
+  /** The call's index in its transaction, or the framework's id of the call. */
   readonly call: string | number;
-  /** Grows when the call was compensated, and only then: a sink must not answer a new attempt with what it refunded. */
+  /**
+   * Grows only when the call was compensated. A sink must not answer a new attempt with the
+   * refunded result.
+   */
   readonly generation: number;
 }
 
 /**
- * What a transaction that has a name claims beside its resources: of those of one name, one goes on at a time, in whatever process,
- * and who comes after it finds what became of it.
+ * The extra claim of a named transaction. Of all transactions with one name, in all processes, one
+ * runs at a time. The next one finds the result of the previous one.
  */
 export function nameClaim({
   trajectory,
@@ -28,14 +37,17 @@ export function nameClaim({
   return readClaim('write', `${NAMES}${hashText(plainText({ trajectory, transaction }))}`);
 }
 
-/** Whether it is no resource, but the name of a transaction. */
+/** Whether the claim stands for a transaction's name and not for a resource. */
 export function isNameClaim({ scope }: Claim): boolean {
   return scope.text.startsWith(NAMES);
 }
 
 const NAMES = 'assize:transaction:';
 
-/** The idempotency key of an effect: 64 hex digits, the same for the same call of the same transaction, whoever makes it. */
+/**
+ * The idempotency key of an effect: 64 hex digits. The same call of the same transaction has the
+ * same key in every process.
+ */
 export function effectKey({ root, transaction, call, generation }: KeyParts): Hash {
   return hashText(plainText({ call, generation, root, transaction }));
 }

@@ -13,131 +13,157 @@ import {
 } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
 
-/** What a transaction is, as its row in the effect log has it. */
+/** The description of a transaction in its effect-log row. */
 export interface TransactionBody {
-  /** The caller's name of it, or one that was made up. */
+  /** The caller's name of the transaction, or a generated one. */
   readonly transaction: string;
   readonly principal: string;
   readonly writ_id: Hash;
   readonly claims: readonly { readonly access: Access; readonly scope: string }[];
-  /** Of one that was approved, whose own name is its proposal's id: the caller's name of what was put up. */
+  /**
+   * For an approved transaction, which is named after its proposal's id: the caller's name of the
+   * submitted transaction.
+   */
   readonly name?: string;
 }
 
-/** What is called, or will be: as the log and the commit name it. */
+/** A past or future call, as the log and the commit name it. */
 export interface LoggedEffect {
   /**
-   * The branch that it was called in, or the part: `0.1` is the second of those that were tried at the first call, and `0.1/2.0` one of its
-   * own. Not of what no branch has called, nor of what is called again for an approval; nor in records of earlier versions.
+   * The branch of the call: `0.1` is the second branch at the first branching, and `0.1/2.0` is
+   * nested in it. Absent for calls outside branches, for calls repeated after an approval, and in
+   * records of earlier versions.
    */
   readonly branch?: string;
   readonly key: Hash;
   readonly tool: string;
   readonly class: EffectClass;
-  /** The salted text of an `EffectPayload`. */
+  /** A reference to the salted text of an `EffectPayload`. */
   readonly payload: BlobRef;
-  /** What undoing it costs, by unit of the writ's budget; where it costs something. */
+  /** The cost of compensation, by unit of the writ's budget, if there is a cost. */
   readonly undo_cost?: Amounts;
 }
 
-/** What a record has beside what the protocol knows of it. */
+/** A record with the fields that the protocol does not use. */
 export type LogRecord =
   | ({ readonly is: 'intended' } & LoggedEffect)
   | {
       readonly is: 'committed';
       readonly entry: Hash;
-      /** The action says what is to be committed where an effect fails for good. */
+      /** The action declares a commit for the permanent failure of an effect. */
       readonly on_failure?: true;
       readonly planned: readonly LoggedEffect[];
     }
-  /** `why`: a code. */
+  /** `why`: an error code. */
   | { readonly is: 'refused'; readonly n: number; readonly why: string }
-  /** `entry`: the one that rejected its proposal, or put it up, where that is why; not in records of earlier versions. */
+  /**
+   * `entry`: the entry that rejected or submitted the proposal, if that caused the abort. Absent in
+   * records of earlier versions.
+   */
   | { readonly is: 'aborting'; readonly cause: string; readonly entry?: Hash }
-  /** More is claimed. Where that is the transaction's first record, it was claimed before anything was done there. */
+  /**
+   * The transaction claims more. As the first record of the transaction: claimed before any effect.
+   */
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
-  /** `too_long`: it has answered more than is kept, so that there is no result, though there was one. */
+  /** `too_long`: the result exceeded the storage limit and was not stored. */
   | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef; readonly too_long?: true }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
-  /** `differs`: what the body was told that it answers, and what it would have answered, where that is why. */
+  /**
+   * `differs`: the answer given to the body and the different answer now, if that is the reason.
+   */
   | { readonly is: 'failed'; readonly n: number; readonly final?: true; readonly differs?: BlobRef }
   | {
       readonly is: 'applying' | 'undoing' | 'absent' | 'discarded' | 'failing';
       readonly n: number;
     }
-  /** `why`: a code; not in records of earlier versions, nor where its tool has said none. */
+  /** `why`: an error code. Absent in records of earlier versions, or if the tool gave no code. */
   | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number; readonly why?: string }
   | {
       readonly is: 'resolved';
       readonly n: number;
       readonly as: Decision;
-      /** Who decided. */
+      /** The operator who decided. */
       readonly by: string;
-      /** The salted text of what they found, or did. */
+      /** The salted text of the operator's finding or action. */
       readonly evidence: BlobRef;
     }
   | { readonly is: 'settled' | 'aborted' };
 
-/** A salted text that the log names: what of which effect it is, by the effect's place among the calls. */
+/** A salted text that the log names, with its kind and its effect's index among the calls. */
 export interface LoggedText {
   readonly n: number;
   readonly hash: Hash;
   readonly is: 'payload' | 'result' | 'residue' | 'differs' | 'evidence';
 }
 
-/** The payload of an effect: what would be called, and where. */
+/** The payload of an effect: the tool and its input. */
 export interface EffectPayload {
   readonly tool: string;
-  /** As the tool was declared where it was called: who approves it is shown that. Not in payloads of earlier versions. */
+  /**
+   * The tool's class at the time of the call, shown to the approver. Absent in payloads of earlier
+   * versions.
+   */
   readonly class?: EffectClass;
-  /** The caller's name of the transaction, where it has one: who approves it works under another name. */
+  /**
+   * The caller's name of the transaction, if it has one. The approved transaction runs under
+   * another name.
+   */
   readonly transaction?: string;
   readonly input: Json;
   readonly claims: TransactionBody['claims'];
   /** By unit of the writ's budget. */
   readonly cost: Amounts;
   /**
-   * Of what had acted at once when its proposal came to wait for a person, and is undone: what it had answered. It is called again once
-   * that is approved, and has to answer the same.
+   * The answer of an effect that was executed immediately and compensated when its proposal became
+   * pending. After the approval the call is repeated and must return the same answer.
    */
   readonly answer?: Json;
-  /** Of what was done while the body ran, where nobody else sees it (`Together.hold`): what the body was told that it answers. */
+  /** The answer that the body received for a staged call (`Together.hold`). */
   readonly told?: Json;
 }
 
-/** An effect as far as the log tells. */
+/** An effect as the log describes it. */
 export interface KnownEffect extends LoggedEffect {
   readonly result?: BlobRef;
-  /** It has answered more than is kept. */
+  /** The result exceeded the storage limit. */
   readonly isTooLong?: boolean;
-  /** What its compensation could not take back. */
+  /** The residue of its compensation. */
   readonly residue?: BlobRef;
-  /** The salted text of what its body was told and of what it would have answered since, as `told` and `answer`; nothing was done then. */
+  /**
+   * The salted text of the answer given to the body and the later, different answer, as `told` and
+   * `answer`. Nothing was executed in that case.
+   */
   readonly differs?: BlobRef;
-  /** Why what was to be committed for its failure was refused last, as a code. */
+  /** The last code with which the commit for its failure was refused. */
   readonly refused?: string;
-  /** Why it was left to a person last, as a code (`NoAnswer`); undefined where its tool has said none. */
+  /**
+   * The last code with which the effect became unresolved (`NoAnswer`). Undefined if its tool gave
+   * no code.
+   */
   readonly why?: string | undefined;
-  /** What a person decided last. */
+  /** The last decision of an operator. */
   readonly resolved?: { readonly as: Decision; readonly by: string; readonly evidence: BlobRef };
 }
 
-/** A transaction read back: what it is, how far it has come, and what its effects are. */
+/** A transaction read from the log: its description, its progress and its effects. */
 export interface KnownTransaction {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly body: TransactionBody;
-  /** Those of the body, and those that came later. */
+  /** The claims of the body, and later claims. */
   readonly claims: TransactionBody['claims'];
   readonly state: TransactionState;
   readonly effects: readonly KnownEffect[];
-  /** The commit entry, where it was committed. */
+  /** The commit entry, if the transaction was committed. */
   readonly entry?: Hash;
-  /** Why it is undone, where it is. */
+  /** The abort reason, if the transaction is compensated. */
   readonly cause?: string;
-  /** The entry by which it is undone, where it was ruled on; not of earlier versions. */
+  /**
+   * The entry that ruled on the proposal and caused the abort, if any. Absent in records of earlier
+   * versions.
+   */
   readonly undoneBy?: Hash;
-  /** Rows of records that there are. */
+  /** Number of record rows. */
   readonly length: number;
 }
 
@@ -145,7 +171,7 @@ export function bodyText(body: TransactionBody): string {
   return plainText(body);
 }
 
-/** What was recorded at once, in one row. */
+/** The text of one row, for records written together. */
 export function recordsText(records: readonly LogRecord[]): string {
   return plainText(records);
 }
@@ -154,12 +180,12 @@ export function claimsOf({ claims }: Pick<TransactionBody, 'claims'>): Claim[] {
   return claims.map(({ access, scope }) => readClaim(access, scope));
 }
 
-/** As members tell each other of claims. */
+/** The text of claims in published events. */
 export function claimsText(claims: readonly Claim[]): string {
   return plainText(claimTexts(claims));
 }
 
-/** @throws CanonError, AuthorityError for a text that `claimsText` did not make */
+/** @throws CanonError, AuthorityError for a text that `claimsText` did not write */
 export function readClaims(text: string): Claim[] {
   return claimsOf({ claims: parseCanonical(text) as unknown as TransactionBody['claims'] });
 }
@@ -169,22 +195,23 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
 }
 
 /**
- * Reads a transaction back.
- * @throws EffectError `log_damaged` where there is no record of it, or one that can't be one of its
+ * Reads a transaction from its rows.
+ * @throws EffectError `log_damaged` if it has no record, or an impossible one
  */
 export function readTransaction(logged: LoggedTransaction): KnownTransaction {
   return readNaming(logged).known;
 }
 
 /**
- * The same, with what its commit has named, where it was committed: the keys of what had happened by then and was to stay, and of what
- * was planned. @throws as `readTransaction`
+ * Same as `readTransaction`, with the keys that the commit named, if the transaction was committed.
+ * The commit names effects that were executed and kept, and effects that were planned. @throws the
+ * errors of `readTransaction`
  */
 export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransaction): {
   readonly known: KnownTransaction;
   readonly named: readonly Hash[];
 } {
-  // What begins is written with its first record.
+  // The store writes a transaction with its first record.
   if (records.length === 0) throw damaged(epoch, 'has no record');
   let named: readonly Hash[] = [];
   let state = BEGUN;
@@ -224,9 +251,9 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
 }
 
 /**
- * All texts that the records of a transaction name, in the order in which they were written: also those in place of which others have come.
+ * All texts that the records of a transaction name, in write order, including replaced ones.
  *
- * @throws CanonError for a text that is not its own canonical text
+ * @throws CanonError for a text that is not canonical
  */
 export function textsOf({ records }: LoggedTransaction): LoggedText[] {
   const texts: LoggedText[] = [];
@@ -259,7 +286,7 @@ function recordsOf(epoch: number, records: readonly string[]): LogRecord[] {
   }
 }
 
-/** Whether it is of the whole, with what that takes, or of an effect that there is. */
+/** Whether the record concerns the whole transaction with valid fields, or an existing effect. */
 function isOf(record: LogRecord, effects: number): boolean {
   if (record?.is === 'expanded') return Array.isArray(record.claims);
   if (record?.is === 'committed') return Array.isArray(record.planned);
@@ -270,10 +297,10 @@ function isOf(record: LogRecord, effects: number): boolean {
 
 const OF_ALL: ReadonlySet<LogRecord['is']> = new Set(['intended', 'aborting', 'settled', 'aborted'] as const);
 
-/** What records name beside payloads, by the names of their members. */
+/** The fields of records that refer to texts, besides payloads. */
 const LEARNT = ['result', 'residue', 'differs', 'evidence'] as const;
 
-/** Of what a commit names, as soon as it is recorded. */
+/** The phases of effects that a commit names. */
 const STANDS: ReadonlySet<EffectPhase> = new Set(['applied', 'due']);
 
 function effectOf({ key, tool, class: kind, payload, undo_cost, branch }: LoggedEffect): KnownEffect {
@@ -281,7 +308,7 @@ function effectOf({ key, tool, class: kind, payload, undo_cost, branch }: Logged
   return { key, tool, class: kind, payload, ...rest };
 }
 
-/** What a record says of an effect beside its phase. */
+/** The fields of a record about an effect, besides its phase. */
 function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect> {
   switch (record.is) {
     case 'executed':
@@ -312,7 +339,7 @@ function damaged(epoch: number, how: string, cause?: unknown): EffectError {
   );
 }
 
-/** The same without what the protocol does not look at. */
+/** The record without the fields that the protocol does not use. */
 export function protocolOf(record: Exclude<LogRecord, { readonly is: 'expanded' }>): EffectRecord {
   switch (record.is) {
     case 'intended':

@@ -1,17 +1,19 @@
 /**
- * What has to be done next about a transaction, as a function of what the effect log has of it (decisions §5, the two tables).
- * It is the same function whether the transaction runs, or a crash has left it: whoever finds the log goes on from there.
- * All that a crash takes is what it was that a call has answered, and the body that would have made more calls.
+ * The next step of a transaction, as a function of its effect log
+ * (docs/decisions/016-effect-outcomes.md). The function is the same for a running transaction and
+ * for one that a crash interrupted, so any process can resume from the log. A crash loses only the
+ * answers of calls and the body that would have made further calls.
  */
 
 export type Reversibility = 'reversible' | 'with_cost' | 'irreversible';
 
-/** `buffered`: can be held until the commit. `externalised`: acts at once, wherever it is called. */
+/** `buffered`: can wait until after the commit. `externalised`: executes immediately. */
 export type Delivery = 'buffered' | 'externalised';
 
 /**
- * What a sink can say of a call whose answer was lost. `keyed`: nothing, but a call that is sent again under the same key
- * happens once. `queryable`: whether it has happened. `blind`: neither.
+ * The sink's knowledge of a call whose answer was lost. `keyed`: none, but a call repeated under
+ * the same key happens once. `queryable`: the sink reports whether the call has happened. `blind`:
+ * neither.
  */
 export type Sink = 'keyed' | 'queryable' | 'blind';
 
@@ -21,15 +23,20 @@ export interface EffectClass {
   readonly sink: Sink;
 }
 
-/** What can be neither undone nor held: a transaction's single pivot, which a person authorises before it is called (decisions §5.9). */
+/**
+ * Whether an effect can be neither compensated nor buffered. It is the transaction's only pivot,
+ * and a human authorises it before the call (docs/decisions/016-effect-outcomes.md#pivot).
+ */
 export function isPivot({ reversibility, delivery }: EffectClass): boolean {
   return reversibility === 'irreversible' && delivery === 'externalised';
 }
 
 /**
- * `intended`: is called before the commit. `executed`: has happened, and is undone if it comes to that. `due`: is to be called
- * after the commit. `applying`, `undoing`: is called. `applied`, `undone`, `dropped`: for good. `in_doubt`: nobody can tell.
- * `unresolved`: it has failed often enough. These two wait for a person. `accepted`: a person lets it be, however it is.
+ * `intended`: called before the commit. `executed`: has happened, and is compensated if the
+ * transaction aborts. `due`: to be called after the commit. `applying`, `undoing`: the call is in
+ * flight. `applied`, `undone`, `dropped`: final. `in_doubt`: the outcome is unknown. `unresolved`:
+ * failed after the last attempt. The last two need a human decision. `accepted`: an operator
+ * accepts the effect in its present condition.
  */
 export type EffectPhase =
   | 'intended'
@@ -45,85 +52,100 @@ export type EffectPhase =
   | 'accepted';
 
 /**
- * What a person decides about an effect that waits for them (decisions §5, last sentence). `applied`: it is there, as they found or
- * made it. `undone`: it is not there. `retry`: it is to be tried again. `residue`: it stays as it is, whatever that is.
+ * An operator's decision about an unresolved effect (docs/decisions/016-effect-outcomes.md).
+ * `applied`: the effect exists. `undone`: the effect does not exist. `retry`: call again.
+ * `residue`: leave the effect as it is.
  */
 export type Decision = 'applied' | 'undone' | 'retry' | 'residue';
 
 export interface EffectState {
   readonly class: EffectClass;
   readonly phase: EffectPhase;
-  /** How often it is known to have failed, forward or back. */
+  /** Number of known failures, of the call or of its compensation. */
   readonly failures: number;
-  /** The sink refused it for good: it is not tried another time. */
+  /** The sink refused the call permanently, so the call is not retried. */
   readonly isFinal?: true;
-  /** It belongs to a branch that was not chosen: it is undone, whatever becomes of the transaction. */
+  /** The effect belongs to a discarded branch and is compensated in every case. */
   readonly isDiscarded?: true;
-  /** Its tool has undone it, as far as anybody can tell: what that costs was spent. */
+  /** The tool compensated the effect, as far as is known, so the cost was spent. */
   readonly isCompensated?: true;
-  /** Of one in doubt: what it was of which there is no answer. */
+  /** For an effect in doubt: the call whose answer is missing. */
   readonly doubt?: 'call' | 'undo';
-  /** It is not this effect itself that waits for a person, but what was to be committed because it has failed: that was refused. */
+  /**
+   * The commit for the effect's failure was refused and needs a human decision; the effect itself
+   * does not.
+   */
   readonly isRefused?: true;
-  /** Of one that is unresolved in a transaction that has failed: it did nothing, and there is nothing to undo. */
+  /**
+   * For an unresolved effect of a failed transaction: the call did nothing, so there is nothing to
+   * compensate.
+   */
   readonly isAbsent?: true;
 }
 
-/** `failing`: it was committed, and is undone, because an effect of it has failed for good. */
+/**
+ * `failing`: the committed transaction is compensated because one of its effects failed
+ * permanently.
+ */
 export type TransactionPhase = 'open' | 'committed' | 'failing' | 'aborting' | 'settled' | 'aborted';
 
-/** How it came that a transaction that was committed is undone. */
+/** The failure of a committed transaction. */
 export interface Failing {
-  /** The effect that has failed for good. */
+  /** The index of the effect that failed permanently. */
   readonly n: number;
-  /** How often what its action does then was refused. */
+  /** Number of times that the commit for the failure was refused. */
   readonly refusals: number;
-  /** A person has said that nothing is to be committed for it any more. */
+  /** An operator decided that no further commit for the failure is needed. */
   readonly isWaived?: true;
 }
 
 export interface TransactionState {
   readonly phase: TransactionPhase;
-  /** In the order of the calls. Those that are only planned are in memory alone until the commit. */
+  /** In call order. Planned effects are in memory only until the commit. */
   readonly effects: readonly EffectState[];
-  /** Its action says what is to be committed where an effect fails for good. */
+  /** The action declares a commit for the permanent failure of an effect. */
   readonly hasOnFailure?: true;
-  /** Of one that was committed, and has failed; also when it has settled. */
+  /** Set for a committed transaction that failed, also after it has settled. */
   readonly failing?: Failing;
 }
 
-/** What the effect log says of a transaction, after `begin`. `n` is an effect's place in the order of calls. */
+/** The records of a transaction after `begin`. `n` is an effect's index in call order. */
 export type EffectRecord =
   | { readonly is: 'intended'; readonly class: EffectClass }
-  /** With the entry in the ledger, in one transaction of the store. What was buffered is due from then on. */
+  /**
+   * Written in one store transaction with the ledger entry. Buffered effects are due from then on.
+   */
   | { readonly is: 'committed'; readonly planned: readonly EffectClass[]; readonly hasOnFailure?: true }
   | { readonly is: 'aborting' }
-  /** An effect has failed for good, and nothing that can't be undone was done: what is due is dropped, what was done is undone. */
+  /**
+   * An effect failed permanently before any irreversible effect. Due effects are dropped, and
+   * executed effects are compensated.
+   */
   | { readonly is: 'failing'; readonly n: number }
-  /** All is undone, and what was to be committed then was refused. */
+  /** All effects are compensated, and the commit for the failure was refused. */
   | { readonly is: 'refused'; readonly n: number }
-  /** The call has happened, or its compensation has. */
+  /** The call, or its compensation, has happened. */
   | { readonly is: 'executed' | 'applied' | 'undone'; readonly n: number }
-  /** Before each call. Whoever writes this, or `intended`, makes the call then. */
+  /** Written before each call. The writer of this record, or of `intended`, then makes the call. */
   | { readonly is: 'applying' | 'undoing'; readonly n: number }
-  /** The sink refused the call, and it did nothing. `final`: it will not do it another time either. */
+  /** The sink refused the call, and the call did nothing. `final`: a retry will fail too. */
   | { readonly is: 'failed'; readonly n: number; readonly final?: true }
-  /** The sink says that it never had it. */
+  /** The sink reports that the call never happened. */
   | { readonly is: 'absent'; readonly n: number }
   | { readonly is: 'in_doubt' | 'unresolved'; readonly n: number }
-  /** Its branch was not chosen. */
+  /** The effect's branch was discarded. */
   | { readonly is: 'discarded'; readonly n: number }
-  /** A person has decided. */
+  /** An operator decided. */
   | { readonly is: 'resolved'; readonly n: number; readonly as: Decision }
   | { readonly is: 'settled' | 'aborted' };
 
-/** Calls that may fail before an effect is given up, by default and at most. */
+/** Default and maximum number of failed calls before an effect is abandoned. */
 export const TRIES = 3;
 export const TRIES_MAX = 100;
 
 export const BEGUN: TransactionState = { phase: 'open', effects: [] };
 
-/** What a record makes of a transaction. */
+/** The transaction's state after a record. */
 export function recorded(state: TransactionState, record: EffectRecord): TransactionState {
   switch (record.is) {
     case 'intended':
@@ -164,7 +186,7 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
       return changed(state, record.n, (effect) => ({
         ...effect,
         phase: 'in_doubt',
-        // Before what is harmless to repeat is undone, nothing is said of it.
+        // An effect that is safe to repeat needs no record before its compensation.
         doubt: effect.phase === 'undoing' || effect.phase === 'executed' ? 'undo' : 'call',
       }));
     case 'discarded':
@@ -177,7 +199,7 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
         ...effect,
         phase: decided(state.phase, decidedOn, record.as),
         failures: 0,
-        // What was to undo it was called, and it is not there.
+        // The compensation was called, and the effect does not exist.
         ...(record.as === 'undone' && doubt === 'undo' ? { isCompensated: true } : {}),
       }));
       const isWaived = decidedOn.isRefused === true && (record.as === 'undone' || record.as === 'residue');
@@ -190,7 +212,7 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
   }
 }
 
-/** What becomes of an effect where its transaction has failed. */
+/** The state of an effect after its transaction failed. */
 function failed(effect: EffectState): EffectState {
   switch (effect.phase) {
     case 'due':
@@ -204,10 +226,16 @@ function failed(effect: EffectState): EffectState {
   }
 }
 
-/** Where a call that did nothing leads back to. What was to happen before the commit is not tried again: the body is told. */
+/**
+ * The earlier phase after a call that did nothing. A call before the commit is not retried; the
+ * body receives the error.
+ */
 const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = { intended: 'dropped', applying: 'due', undoing: 'executed' };
 
-/** What is there and should not be is undone; what is tried again goes back to where it was, so that a sink that can tell is asked. */
+/**
+ * An existing effect that should not exist is compensated. A retried effect returns to its earlier
+ * phase, so a queryable sink is asked first.
+ */
 function decided(transaction: TransactionPhase, effect: EffectState, as: Decision): EffectPhase {
   const isCommitted = isWanted(transaction, effect);
   switch (as) {
@@ -230,8 +258,9 @@ function isWanted(transaction: TransactionPhase, effect: EffectState): boolean {
 }
 
 /**
- * Whether an effect that waits for a person may be tried again. `confirmed`: it may have happened, and would then happen twice.
- * `never`: it is to be undone, and nobody knows whether there is anything to undo.
+ * Whether an operator may retry an unresolved effect. `confirmed`: the effect may have happened,
+ * and a retry could repeat it. `never`: the effect must be compensated, and its existence is
+ * unknown.
  */
 export function retryOf(
   { phase: transaction, effects }: TransactionState,
@@ -243,7 +272,10 @@ export function retryOf(
   return isWanted(transaction, effect) || doubt === 'undo' ? 'confirmed' : 'never';
 }
 
-/** Whether undoing an effect was called for, and done, or may yet have to be: what that costs is spent, or kept for it. */
+/**
+ * Whether the compensation of an effect was needed and done, or may still be needed. Its cost is
+ * spent or reserved.
+ */
 export function mayCostUndoing(state: TransactionState, n: number): boolean {
   const { phase: transaction, effects } = state;
   const effect = effects[n]!;
@@ -263,7 +295,7 @@ export function mayCostUndoing(state: TransactionState, n: number): boolean {
   }
 }
 
-/** What was applied is undone yet, should another one fail. */
+/** Applied effects may still be compensated if another one fails. */
 function mayFail({ phase, hasOnFailure }: TransactionState): boolean {
   return phase === 'committed' && hasOnFailure === true;
 }
@@ -272,30 +304,39 @@ function changed(state: TransactionState, n: number, change: (effect: EffectStat
   return { ...state, effects: state.effects.map((effect, at) => (at === n ? change(effect) : effect)) };
 }
 
-/** What is next. */
+/** The next step. */
 export type Step =
-  /** To be written before anything else is done about the transaction. */
+  /** Write the record before any other step of the transaction. */
   | { readonly do: 'log'; readonly record: EffectRecord }
-  /** To be called again, under the key that it had. */
+  /** Repeat the call under its key. */
   | { readonly do: 'call' | 'undo'; readonly n: number }
-  /** The sink is to be asked whether it, or its compensation, has happened. */
+  /** Ask the sink whether the call, or its compensation, has happened. */
   | { readonly do: 'ask'; readonly n: number }
-  /** All is undone: what the action says for that case is to be proposed, once, and settles it. */
+  /**
+   * All effects are compensated. Propose the action's commit for the failure once; the commit
+   * settles the transaction.
+   */
   | { readonly do: 'propose' }
   | { readonly do: 'wait'; readonly for: 'body' | 'answer' | 'person' }
   | { readonly do: 'nothing' };
 
-/** What this process knows beside the log. */
+/** The process's knowledge in addition to the log. */
 export interface Knowing {
-  /** Whether there is a body that goes on. */
+  /** Whether the transaction's body is still running. */
   readonly hasBody: boolean;
-  /** A call of this process, which is made or was answered: its outcome is not lost yet. */
+  /**
+   * Whether a call of this process is in flight or was answered, so that its outcome is not lost.
+   */
   readonly isUnderWay: (n: number) => boolean;
-  /** Calls of one effect that may fail before it is left to a person. That it was is in the log: others may know another number. */
+  /**
+   * Number of failed calls before an effect is unresolved. The log records that it is, because
+   * other processes may use another number.
+   */
   readonly tries: number;
   /**
-   * The effects that are done and undone in one step with that one, itself among them, whatever has become of them: the same list for each of
-   * them, so that it is looked at once. Without it, each is called by itself.
+   * The effects that run and compensate in one batch with that effect, itself included, in any
+   * phase. All effects of a batch return the same list, so the list is inspected once. Default:
+   * each effect runs alone.
    */
   readonly together?: (n: number) => readonly number[];
 }
@@ -321,7 +362,10 @@ export function nextStep(state: TransactionState, knowing: Knowing): Step {
   }
 }
 
-/** Undoes what was discarded, then applies what is due: what can be undone first, and what can't be last. */
+/**
+ * Compensates discarded effects, then applies due effects: reversible ones first, irreversible ones
+ * last.
+ */
 function forward(state: TransactionState, knowing: Knowing): Step {
   const { effects } = state;
   const step = undone(effects, knowing, isDiscarded);
@@ -331,29 +375,29 @@ function forward(state: TransactionState, knowing: Knowing): Step {
   const failed = givenUp(effects, n, 'due', knowing);
   const { phase } = effects[n]!;
   if (phase === 'applying' && failed === undefined) return finish(effects[n]!, n, knowing, 'call');
-  // Nothing comes after the pivot: what waits for a person is decided first.
+  // The pivot runs last, so unresolved effects are decided first.
   if (isPivot(effects[n]!.class) && effects.some((effect) => isLeft(effect.phase)))
     return { do: 'wait', for: 'person' };
   if (failed === undefined) return { do: 'log', record: { is: 'applying', n } };
   if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n: failed } };
-  // Where a person has passed this one over before, others may have been called.
+  // If an operator decided on this effect earlier, other effects may have been called.
   const called = effects.flatMap(({ phase: is }, at) => (is === 'applying' ? [at] : []));
   const apart = called.filter((at) => !withIt(failed, knowing).includes(at));
   const isHeldBack = heldBackIn(effects, knowing);
   const open = apart.find((at) => !isHeldBack(at));
   if (open !== undefined) return finish(effects[open]!, open, knowing, 'call');
-  // Nobody knows of what was called with one that waits.
+  // The outcome of calls made together with an unresolved effect is unknown.
   if (apart.length > 0) return { do: 'wait', for: 'person' };
   const isTooLate = called.length > 0 || effects.some(isBeyondPivot);
   return { do: 'log', record: { is: isTooLate ? 'unresolved' : 'failing', n: failed } };
 }
 
-/** What is done in one step with an effect, itself among it. */
+/** The batch of an effect, itself included. */
 function withIt(n: number, { together }: Knowing): readonly number[] {
   return together === undefined ? [n] : together(n);
 }
 
-/** One that is not tried again, of those that are to be called with it: then none of them is. */
+/** An effect of the batch that is not retried. None of the batch is then called. */
 function givenUp(
   effects: readonly EffectState[],
   n: number,
@@ -364,8 +408,8 @@ function givenUp(
 }
 
 /**
- * All of it is done, or nothing: where one waits for a person, the others wait for what becomes of that. Of those that are one list, all are
- * looked at once.
+ * A batch runs completely or not at all. If one effect needs a human decision, the others wait for
+ * that decision. Each batch is inspected once.
  */
 function heldBackIn(effects: readonly EffectState[], { together }: Pick<Knowing, 'together'>): (n: number) => boolean {
   if (together === undefined) return NEVER;
@@ -389,15 +433,20 @@ function isGivenUp({ failures, isFinal }: EffectState, { tries }: Knowing): bool
   return isFinal === true || failures >= tries;
 }
 
-/** Whether it can't be undone, and may have happened: from then on a transaction goes forward only. */
+/**
+ * Whether an effect is irreversible and may have happened. The transaction can then only complete.
+ */
 function isBeyondPivot({ class: { reversibility }, phase }: EffectState): boolean {
   return reversibility === 'irreversible' && MAY_HAVE_HAPPENED.has(phase);
 }
 
-/** Of what is called after the commit. */
+/** Phases of effects called after the commit. */
 const MAY_HAVE_HAPPENED: ReadonlySet<EffectPhase> = new Set(['applied', 'in_doubt', 'accepted']);
 
-/** What is done in one step has the place of what would come last of it: whatever is easier to undo than any of it is called before. */
+/**
+ * A batch takes the position of its least reversible effect. All effects that are easier to
+ * compensate run before it.
+ */
 function firstDue(effects: readonly EffectState[], knowing: Knowing): number | undefined {
   let first: number | undefined;
   const { together } = knowing;
@@ -430,11 +479,11 @@ function isDue({ phase }: EffectState): boolean {
 
 function rank({ class: kind }: EffectState): number {
   if (kind.reversibility !== 'irreversible') return kind.reversibility === 'reversible' ? 0 : 1;
-  // The pivot comes after whatever might yet fail.
+  // The pivot comes after all effects that may still fail.
   return isPivot(kind) ? 3 : 2;
 }
 
-/** Undoes all, the last first, and has it answered. */
+/** Compensates all effects, last first, and waits for the answers. */
 function failing({ effects, failing }: TransactionState, knowing: Knowing): Step {
   const step = undone(effects, knowing, () => true);
   if (step !== undefined) return step;
@@ -446,7 +495,10 @@ function backward({ effects }: TransactionState, knowing: Knowing): Step {
   return undone(effects, knowing, () => true) ?? ended(effects, 'aborted');
 }
 
-/** What is next about what has happened and is not to stay, the last first; undefined when nothing is. */
+/**
+ * The next step for effects that happened and must not stay, last first. Undefined if there is
+ * none.
+ */
 function undone(
   effects: readonly EffectState[],
   knowing: Knowing,
@@ -471,7 +523,7 @@ function isDiscarded(effect: EffectState): boolean {
   return effect.isDiscarded === true;
 }
 
-/** A call that was begun, and of which the log has no end. */
+/** The next step for a call that started and has no recorded end. */
 function finish({ class: { sink } }: EffectState, n: number, knowing: Knowing, how: 'call' | 'undo'): Step {
   if (knowing.isUnderWay(n)) return { do: 'wait', for: 'answer' };
   if (sink === 'keyed') return { do: how, n };
@@ -484,7 +536,10 @@ function ended(effects: readonly EffectState[], is: 'settled' | 'aborted'): Step
   return { do: 'log', record: { is } };
 }
 
-/** Places of effects that may yet be called, undone or asked about; where a transaction waits for a person, those that wait with it. */
+/**
+ * Indexes of effects that may still be called, compensated or queried. If the transaction needs a
+ * human decision, the effects that wait with it are included.
+ */
 export function unfinished(state: TransactionState): number[] {
   return state.effects.flatMap(({ phase }, n) =>
     FINISHED.has(phase) && !(phase === 'applied' && mayFail(state)) ? [] : [n],
@@ -493,7 +548,7 @@ export function unfinished(state: TransactionState): number[] {
 
 const FINISHED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
 
-/** A person decides. */
+/** Whether the effect needs a human decision. */
 export function isLeft(phase: EffectPhase): boolean {
   return phase === 'in_doubt' || phase === 'unresolved';
 }
