@@ -22,10 +22,16 @@ import { type Found, findErasable, type Wanted } from './find-in-state.ts';
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
 const NAME_MAX = 512;
-/** Values, answers and texts of the effect log that one entry erases; the next one goes on. */
+/**
+ * Maximum number of values, answers and effect-log texts that one entry erases; the next entry
+ * continues.
+ */
 const VALUES_MAX = 2_000;
 
-/** Erases what is sensitive: a proposal of the built-in action, whose arguments name what the trajectory has of it. */
+/**
+ * Erases sensitive data: a proposal of the built-in action, whose arguments name the data that the
+ * trajectory has.
+ */
 export class Erasures {
   readonly #writer: Writer;
   readonly #proposals: Proposals;
@@ -41,17 +47,20 @@ export class Erasures {
 
   async erase(given: ErasureInput): Promise<ErasureRuling> {
     const wanted = wantedBy(given);
-    // What was checked stays what it is while the ledger is searched.
+    // A copy: the checked input stays the same while the ledger is searched.
     const input = { ...given };
     const writer = this.#writer;
-    // What is proposed while the ledger is searched would not be found, and one search after the other would be in vain.
+    // Proposals wait during the search. The search would miss them, and each would force a new
+    // search.
     const ruling = await writer.alone(async () => {
       let losing: readonly PartitionName[] = [];
       let rest: Found | undefined;
-      // By what is erased with the first entry of several nobody finds them any more.
+      // After the first entry of several, the erased quotes can no longer be found, so they are
+      // collected here.
       const unmarked = new Set<Hash>();
       for (let tries = 0; tries < TRIES_MAX; tries++) {
-        // Whoever says things of the same in other trajectories would be faster each time.
+        // Writers of the same partitions in other trajectories would otherwise commit first each
+        // time.
         const letGo = await this.#beliefs?.hold(losing);
         try {
           if (writer.stale) await writer.ready();
@@ -64,7 +73,7 @@ export class Erasures {
           for (const id of found.unmarked) unmarked.add(id);
           if (writer.stale) continue;
           if (found.length !== writer.parts.chain.seq) {
-            // Somebody else was faster, or something that is no proposal was written here.
+            // Another writer committed first, or a non-proposal entry was written here.
             await writer.isBehind();
             continue;
           }
@@ -74,7 +83,7 @@ export class Erasures {
           const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
           if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
           if (ruling?.ruling === 'committed' && after !== undefined) {
-            // To go through all of it again for each of many entries would take as long as the square of them.
+            // Repeating the whole search for each of many entries would take quadratic time.
             rest = await this.#asLeft(after);
             tries = -1;
           } else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
@@ -84,12 +93,12 @@ export class Erasures {
       }
       throw await writer.lost();
     });
-    // Once for all entries that it took, and also where a later one of them was refused.
+    // Once for all entries of the erasure, also if a later one was refused.
     await scrubbed(this.#writer.context.store);
     return ruling;
   }
 
-  /** From the commit on nobody writes down again what it took; what was written before is there. */
+  /** After the commit no writer records the erased data again. Earlier records are found here. */
   async #told(
     ruling: Ruling,
     { beliefs }: Wanted,
@@ -109,8 +118,9 @@ export class Erasures {
   }
 
   /**
-   * What is still to be erased when an entry has erased a part of it; undefined where somebody else has changed one of its partitions since it
-   * was searched for, and it has to be searched for again. That nobody has written in the trajectory is seen by its length.
+   * The rest of an erasure after an entry has erased a part. Undefined if another writer has
+   * changed one of its partitions since the search, which must then be repeated. Writes to the
+   * trajectory itself show in its length.
    */
   async #asLeft(found: Found): Promise<Found | undefined> {
     const { store } = this.#writer.context;
@@ -118,7 +128,7 @@ export class Erasures {
     const losing: LosingPartition[] = [];
     for (const before of found.losing) {
       const state = await store.partition(before.name);
-      // Its names were erased: nobody can say anything of it any more.
+      // Its names were erased, so no statement can concern it any more.
       if (state === undefined) continue;
       if (state.version !== before.state.version + 1) return undefined;
       losing.push({ ...before, state });
@@ -155,7 +165,10 @@ export class Erasures {
 
 type Part = Pick<Found, 'answers' | 'logged' | 'values'>;
 
-/** What one entry erases, and what the next one does, which comes after it. They are in an order in which each finds what is left. */
+/**
+ * The part that one entry erases, and the rest for the next entries. The order lets each entry find
+ * the rest.
+ */
 function divided(found: Found): { readonly part: Part; readonly after?: Found } {
   let room = VALUES_MAX;
   const take = <T>(all: readonly T[]): [readonly T[], readonly T[]] => {

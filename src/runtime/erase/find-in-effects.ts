@@ -22,46 +22,48 @@ import { loggedTransactions } from '../transactions/coordination/read-all.ts';
 import { openEpochs } from '../transactions/coordination/read-open.ts';
 import { readSalted } from '../transactions/settle/quarantine.ts';
 
-/** What is to be erased of effects, beside what stands in the entries that are meant. */
+/** The effect data to erase, besides the data in the selected entries. */
 export interface FoundLogged {
-  /** Of entries that tell of effects. */
+  /** From entries that record effects. */
   readonly values: readonly ErasedValue[];
-  /** Of the effect log alone. */
+  /** Only in the effect log. */
   readonly logged: readonly ErasedLogged[];
-  /** Epochs of transactions that have not ended, of which something stays until they have. */
+  /** Epochs of unfinished transactions, part of whose data stays until they end. */
   readonly open: readonly number[];
 }
 
-/** Of an entry, with which its values are erased, all of them or some. */
+/** An entry whose values are erased, all or some of them. */
 export interface MeantEntry {
   readonly id: Hash;
   readonly payload: Payload;
 }
 
 /**
- * Looks for what the effect log has of proposals that are to be erased, and what entries tell of it that the runtime has made. First every
- * entry is shown to `learn`, and those that are meant to `take`.
+ * Searches the effect log for data of proposals that are to be erased, and for entries about it
+ * that the runtime made. First every entry goes to `learn`, then the selected ones to `take`.
  *
- * A transaction is of a proposal that it was committed with, or undone by; so is one before it that had the same name. Where an entry is meant
- * that only tells of effects, so are these. What a proposal names is left to that: it has been chosen with it, or is of another one.
+ * A transaction belongs to the proposal that it was committed with or compensated by. An earlier
+ * transaction with the same name belongs to it too. If a selected entry only records effects, their
+ * transactions are selected. Texts that a proposal names are left to that proposal: it was selected
+ * itself, or it is a different one.
  */
 export class LoggedSearch {
-  /** Those of the epochs that are of this trajectory. */
+  /** The given epochs that belong to this trajectory. */
   readonly transactions: Set<number> = new Set();
   readonly #trajectoryId: string;
   readonly #epochs: ReadonlySet<number>;
   /** Texts that proposals name. */
   readonly #proposed: Set<Hash> = new Set();
-  /** What else entries name, by the effect that it is of. */
+  /** Texts that other entries name, by their effect. */
   readonly #told: Map<Hash, { readonly hash: Hash; readonly seq: number }[]> = new Map();
-  /** Proposals that are meant, by their entries and by the names that they have. */
+  /** Selected proposals, by their entries and their names. */
   readonly #entries: Set<Hash> = new Set();
   readonly #names: Set<Hash> = new Set();
-  /** Effects that are meant: with all of their transaction, or each by itself. */
+  /** Selected effects: with their whole transaction, or singly. */
   readonly #transacted: Set<Hash> = new Set();
   readonly #effects: Set<Hash> = new Set();
 
-  /** `epochs`: of transactions that are meant, whatever was proposed with them. */
+  /** `epochs`: transactions that are selected whatever their proposal. */
   constructor(trajectoryId: string, epochs: readonly number[]) {
     this.#trajectoryId = trajectoryId;
     this.#epochs = new Set(epochs);
@@ -92,7 +94,10 @@ export class LoggedSearch {
     for (const name of namesOf(payload)) this.#names.add(name);
   }
 
-  /** `isMeant`: of what effects were given and have answered, what is meant whatever was proposed. @throws CanonError for a damaged log */
+  /**
+   * `isMeant`: selects an effect's inputs and answers regardless of the proposal. @throws
+   * CanonError for a damaged log
+   */
   async found(store: LedgerStore & Partial<EffectStore>, isMeant?: (text: Json) => boolean): Promise<FoundLogged> {
     const values = new Map<Hash, ErasedValue>();
     const takeTold = (key: Hash): void => {
@@ -103,7 +108,8 @@ export class LoggedSearch {
     if (!hasLog(store)) return { values: [...values.values()], logged: [], open: [] };
     const logged = new Map<Hash, ErasedLogged>();
     const kept = new Set<number>();
-    // First: what has ended by now has all of its records, and no entry will name any of them.
+    // Read first: a transaction that has ended by now has all of its records, and no new entry will
+    // name them.
     const open = await openEpochs(store, this.#trajectoryId);
     for await (const transaction of loggedTransactions(store, this.#trajectoryId)) {
       const { epoch } = transaction;
@@ -116,7 +122,7 @@ export class LoggedSearch {
         takeTold(key);
         for (const { hash, is } of texts.filter((text) => text.n === n)) {
           if (this.#proposed.has(hash) || values.has(hash) || (await store.erasedBy(hash)) !== undefined) continue;
-          // It may be needed yet, and an entry may come to name it.
+          // The text may still be needed, and an entry may yet name it.
           if (open.has(epoch) && (is === 'payload' || is === 'result')) kept.add(epoch);
           else logged.set(hash, { epoch, hash, n });
         }
@@ -135,7 +141,7 @@ export class LoggedSearch {
     told.push({ hash, seq });
   }
 
-  /** Keys of the effects of a transaction, and whether all of it is meant. */
+  /** Keys of the effects of a transaction, and whether the whole transaction is selected. */
   #readOf(transaction: LoggedTransaction): { readonly keys: readonly Hash[]; readonly isWhole: boolean } {
     const { epoch, entry, undoneBy, effects, body } = readTransaction(transaction);
     const keys = effects.map(({ key }) => key);
@@ -153,7 +159,7 @@ export class LoggedSearch {
 
 const NO_EFFECTS: ReadonlySet<number> = new Set();
 
-/** Effects of which some text is meant. */
+/** Effects with a selected text. */
 async function sayingOf(
   store: LedgerStore,
   texts: readonly LoggedText[],
@@ -172,7 +178,7 @@ function hasLog(store: LedgerStore & Partial<EffectStore>): store is LedgerStore
   return store.listEffects !== undefined;
 }
 
-/** Effects that an entry tells of which is no proposal. */
+/** Effects recorded by an entry that is not a proposal. */
 function effectsToldBy(payload: Payload): readonly Hash[] {
   const { settled = [], discarded = [], decided } = settlementArgs(payload) ?? {};
   const waiting = effectWaitingIn(payload);
@@ -180,7 +186,7 @@ function effectsToldBy(payload: Payload): readonly Hash[] {
   return [...all, ...(decided ? [decided] : []), ...(waiting ? [waiting] : [])].map(({ id }) => id);
 }
 
-/** What an entry has of effects, and what it has observed. */
+/** The effects and observations of an entry. */
 function namingOf(payload: Payload): {
   readonly effects: readonly { readonly id: Hash; readonly effect: Stored }[];
   readonly observations: readonly Observation[];
@@ -197,7 +203,10 @@ function namingOf(payload: Payload): {
   }
 }
 
-/** What a proposal is known by: its key, which a name of a transaction makes, and its id, by which its approval is named. */
+/**
+ * The names of a proposal: its key, which the transaction's name determines, and its id, by which
+ * its approval is named.
+ */
 function namesOf(payload: Payload): readonly Hash[] {
   const of = payload.kind === 'pending_approval' ? payload.proposal : payload;
   const names = [...('key_hash' in of ? [of.key_hash] : []), ...('proposal_id' in of ? [of.proposal_id] : [])];

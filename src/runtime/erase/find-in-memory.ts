@@ -34,12 +34,12 @@ import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
 import { leavesOf, type Writes, WrittenSearch } from './find-in-patches.ts';
 
 /**
- * In which order values are erased where one entry does not hold them all: what others are recognised by goes last, so that who goes on
- * finds the rest.
+ * The order of erasure if one entry cannot hold all values. Values that identify others go last, so
+ * that the next search finds the rest.
  */
 const RANK = { beside: 0, args: 1, objects: 2, names: 3 } as const;
 
-/** A value that is to be erased, and the first entry that refers to it. */
+/** A value to erase, and the first entry that refers to it. */
 export interface Sought {
   readonly seq: number;
   readonly rank: number;
@@ -49,22 +49,22 @@ type At = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 const PAGE = 1_000;
 
-/** What is known of one place that is looked for. */
+/** The findings for one selected set of facts. */
 interface Known extends BelievedPlace {
   /** By the hash of their names. */
   readonly partitions: Map<Hash, PartitionName>;
   /** Versions of facts, as recalls name them. */
   readonly rows: Set<string>;
-  /** What the claim says, as `objectKey` has it. */
+  /** The objects of the claim, as `objectKey` returns them. */
   readonly texts: Set<string>;
-  /** All that were made of it. */
+  /** All claims of the selected facts. */
   readonly claims: Set<string>;
   hasClaim: boolean;
 }
 
 /**
- * Looks for what a trajectory has of places of a memory. First every entry is shown to `learn`, then `learnOfAll` asks the store, then
- * every entry is shown to `take`.
+ * Searches a trajectory for data of selected facts. First every entry goes to `learn`, then
+ * `learnOfAll` asks the store, then every entry goes to `take`.
  */
 export class BelievedSearch {
   readonly #places: readonly Known[];
@@ -74,19 +74,30 @@ export class BelievedSearch {
   readonly #names: Map<Hash, PartitionName | undefined> = new Map();
   readonly #chosen: Map<Hash, Sought> = new Map();
   readonly #written: WrittenSearch;
-  /** Names of partitions that are to be erased, with the first entry that refers to them. */
+  /** Names of partitions to erase, with the first entry that refers to them. */
   readonly #named: Map<Hash, number> = new Map();
-  /** Effects of proposals that say something of a place: later entries tell what came of them. */
+  /**
+   * Effects of proposals that made statements about the facts: later entries record their outcomes.
+   */
   readonly #effects: Set<Hash> = new Set();
-  /** Keys of what proposals that say something of a place have observed in the oracle log, and of votes about it. */
+  /**
+   * Oracle-log keys: observations of proposals that made statements about the facts, and votes
+   * about the facts.
+   */
   readonly answers: Set<Hash> = new Set();
-  /** Whose memory it is, where that is a branch. */
+  /** The branch whose memory is searched, if the trajectory is a branch. */
   #branch: string | undefined;
-  /** Rows of the places, of all trajectories and branches: those of this one are chosen, or erased before. */
+  /**
+   * Rows of the facts, of all trajectories and branches. Rows of this trajectory are selected here
+   * or were erased before.
+   */
   #rows: FactVersion[] = [];
-  /** Texts that a branch has of its source: they are erased there. */
+  /** Texts that a branch inherited from its source: they are erased there. */
   #inherited: ReadonlySet<Hash> = new Set();
-  /** Names of the partitions of those rows, in whichever memory: who has changed one of them has said something of the places. */
+  /**
+   * Hashes of the partition names of those rows, in every memory. A change of one of these
+   * partitions is a statement about the facts.
+   */
   #changeable: ReadonlySet<Hash> = new Set();
 
   constructor(
@@ -108,7 +119,7 @@ export class BelievedSearch {
     this.#written = new WrittenSearch(replayer);
   }
 
-  /** Which partitions are meant, and what claims say. @throws LedgerFault */
+  /** Collects the selected partitions, and the objects of the claims. @throws LedgerFault */
   async learn(at: At, payload: Payload): Promise<void> {
     if (payload.kind !== 'commit') return;
     for (const { partition, insert, system_time } of payload.delta.beliefs) {
@@ -128,7 +139,10 @@ export class BelievedSearch {
     }
   }
 
-  /** What the store has of all trajectories: recalls may name rows of others, and texts of theirs are left. `line`: what this one sees. */
+  /**
+   * Collects the store's rows of all trajectories. Recalls may name rows of others, and texts of
+   * others are left. `line`: the visibility chain of this trajectory.
+   */
   async learnOfAll([{ branch: own }, ...sources]: Line): Promise<void> {
     const store = this.#store;
     if (!isFactStore(store)) return;
@@ -172,13 +186,14 @@ export class BelievedSearch {
     this.#changeable = changeable;
   }
 
-  /** The places whose claim nobody has made. */
+  /** The selected facts whose claim does not exist. */
   get unknown(): readonly BelievedPlace[] {
     return this.#places.filter(({ hasClaim }) => !hasClaim);
   }
 
   /**
-   * Chooses what an entry has of the places, and what it writes into the state from that. Gives whether it says something of them.
+   * Selects an entry's data about the facts, and the values derived from it in the state. Returns
+   * whether the entry made a statement about them.
    *
    * @throws LedgerFault
    */
@@ -212,15 +227,16 @@ export class BelievedSearch {
     return isMeant;
   }
 
-  /** Whether a text of it has a name of the places, or what the claim says. */
+  /** Whether a text has a name of the facts, or the claim's object. */
   isSomewhereIn(json: Json): boolean {
     return this.#places.some((place) => isSomewhereIn(place, json));
   }
 
   /**
-   * Chooses what of the oracle log says something of the places, whoever has asked: of what judges voted in their spaces, and of what was
-   * answered in the trajectory. What it is an answer to is not known, so it is what has the names or texts of a place in it; a vote is for
-   * a claim, and says nothing of what that says; neither does when claims were said.
+   * Selects oracle-log answers about the facts, whoever asked: judge votes in their spaces, and
+   * answers given in the trajectory. The question of an answer is unknown, so an answer is selected
+   * if it has a name or text of the facts. A vote names claims but not their objects, and neither
+   * does the time of a statement.
    */
   async takeAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
     const isMeant = (answer: Json): boolean => this.isSomewhereIn(answer);
@@ -237,24 +253,27 @@ export class BelievedSearch {
     }
   }
 
-  /** What was chosen, by hash. Names are not among them where another trajectory still has something that is said of them. */
+  /**
+   * The selected values, by hash. Names are excluded if another trajectory still has statements
+   * about the facts.
+   */
   get sought(): ReadonlyMap<Hash, Sought> {
     const names = [...this.#named].filter(([hash]) => {
       const name = this.#names.get(hash)!;
       return !this.#left.some((row) => isOf(name, row) && row.branch === name.branch);
     });
-    // What was written later is known by what it took over, which goes after it.
+    // A value that was written later is found by the value it copied, which is erased after it.
     const written = this.#written.chosen.map(([hash, seq]) => [hash, { seq, rank: -seq }] as const);
     const named = names.map(([hash, seq]) => [hash, { seq, rank: RANK.names }] as const);
     return new Map([...written, ...this.#chosen, ...named]);
   }
 
-  /** Entries that have a text of the places in what they changed of the state, where that can't be erased. */
+  /** Entries whose state changes quote the facts in places that cannot be erased. */
   get unmarked(): readonly Hash[] {
     return [...this.#written.unmarked];
   }
 
-  /** The places, as the erasure has them. */
+  /** The facts, as the erasure's arguments name them. */
   get partitions(): readonly ErasedBeliefs[] {
     return this.#places.map(({ space, partitions, claim }) => ({
       space,
@@ -263,11 +282,14 @@ export class BelievedSearch {
     }));
   }
 
-  /** Other trajectories that still have texts of the places as facts, or names of what only they can erase, in code-unit order. */
+  /**
+   * Other trajectories that still have the facts, or names that only they can erase, in code-unit
+   * order.
+   */
   async trajectoriesLeft(): Promise<readonly string[]> {
     const first = new Map<Hash, number>();
     for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
-    // What a branch only goes on saying is erased where it was said.
+    // A branch that only inherited a statement has it erased in the source.
     const said = this.#left.filter(
       ({ branch, content, seq }) => branch === undefined || seq === first.get(content.hash),
     );
@@ -277,7 +299,10 @@ export class BelievedSearch {
     return [...new Set([...saying, ...this.#branchesNaming])].sort();
   }
 
-  /** Branches with a partition of the places of which nothing but its names is left: they go with an erasure there. */
+  /**
+   * Branches whose partition of the facts has only its names left; an erasure there removes the
+   * names.
+   */
   get #branchesNaming(): readonly string[] {
     const places = this.#places.filter(({ claim }) => claim === undefined);
     const left = new Set(this.#left.map(partitionOf));
@@ -292,9 +317,10 @@ export class BelievedSearch {
   }
 
   /**
-   * Other trajectories that have a text of the places in no fact of their own: who is asked, or was, about their claims is quoted them; and who has
-   * said what others had said before, or has taken it back, has said so. So is one that can't be read, for nobody can tell. Goes through
-   * all entries of the store.
+   * Other trajectories that quote the facts without having them as their own. Questions quote
+   * claims to counselors, and a repeated or retracted statement is still recorded. Trajectories
+   * that cannot be read are included, because their content is unknown. Reads all entries of the
+   * store.
    */
   async trajectoriesTelling(trajectoryId: string): Promise<readonly string[]> {
     const telling: string[] = [];
@@ -316,7 +342,7 @@ export class BelievedSearch {
     }
   }
 
-  /** Of most entries the text says that they do not. */
+  /** The text of most entries shows that they do not. */
   async #isToldBy(row: EntryRow): Promise<boolean> {
     const { kind } = row;
     if (kind !== 'pending_approval' && !(kind === 'commit' && this.#mayChange(row))) return false;
@@ -351,14 +377,17 @@ export class BelievedSearch {
     }
   }
 
-  /** What a judge was asked, where one chose. */
+  /** The judge's question and vote, if a judge chose. */
   async #takeVote(at: At, { object }: BeliefRow): Promise<void> {
     const witness = await this.#read(at, object);
     const key = typeof witness === 'string' ? judgeNamedIn(witness) : undefined;
     if (key !== undefined) this.answers.add(key);
   }
 
-  /** Whether a row says what the claim says: its own, or as a witness of what it contradicted. */
+  /**
+   * Whether a row has the claim's object: as the claim's own row, or as a witness of a
+   * contradiction.
+   */
   async #holds(at: At, { lineage, row_kind, object }: BeliefRow, claim: string): Promise<boolean> {
     if (lineage === claim) return true;
     if (row_kind === 'current') return false;
@@ -366,7 +395,7 @@ export class BelievedSearch {
     return typeof witness === 'string' && witness.includes(claim);
   }
 
-  /** Whether a proposal says something of a place. */
+  /** Whether a proposal makes a statement about the facts. */
   async #isMeant(at: At, payload: Payload, { action }: Asked): Promise<boolean> {
     const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
     const isChanged = ({ claim, partitions }: Known): boolean =>
@@ -380,7 +409,7 @@ export class BelievedSearch {
     );
   }
 
-  /** What a proposal that is meant says of the places: whose it is, and what is said. */
+  /** The texts of a selected proposal's statements: the facts they concern, and the objects. */
   async #textsOf(at: At, { action }: Asked): Promise<readonly string[]> {
     const args = await this.#read(at, action.args);
     const said = args === undefined ? [] : (saidBy(this.#domain, action, args) ?? []);
@@ -393,18 +422,18 @@ export class BelievedSearch {
     });
   }
 
-  /** Whether somebody is asked to choose between claims of a place. */
+  /** Whether a counselor is asked to choose between claims of the facts. */
   async #isAsked(at: At, questions: Stored | undefined): Promise<boolean> {
     const asked = questions && (await this.#read(at, questions));
     return Array.isArray(asked) && this.#places.some((place) => isAskedOf(place, asked as never));
   }
 
-  /** Whether an observation is a recall that asked for a place, or that its rows came back to. */
+  /** Whether an observation is a recall that asked for the facts, or that returned their rows. */
   async #isRecalled(at: At, stored: Stored | undefined): Promise<boolean> {
     if (!isSalted(stored)) return false;
     const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
     const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
-    // All of them: a name may have only words that stand everywhere, which a search leaves out beside others.
+    // All words: a name may have only frequent words, which a search ignores next to other words.
     const words = everyWordOf(typeof text === 'string' ? text : '');
     const says = (said: string): boolean => {
       const all = wordsOf(said);
@@ -412,7 +441,7 @@ export class BelievedSearch {
     };
     return this.#places.some((place) => {
       if (space !== place.space) return false;
-      // It names versions; of what a claim says it says only what was looked for.
+      // A recall names versions; of a claim's object it contains only the search text.
       if (place.claim !== undefined) return [...place.texts].some(says);
       const isAsked =
         subject === place.subject &&
@@ -429,7 +458,7 @@ export class BelievedSearch {
     for (const one of stored) {
       if (!isSalted(one)) continue;
       const before = this.#chosen.get(one.$blob);
-      // One text may be two things: it goes as late as the last of them.
+      // One text may have several roles; it is erased as late as the last of them.
       if (before === undefined || before.rank < rank) this.#chosen.set(one.$blob, { seq: before?.seq ?? seq, rank });
     }
   }
@@ -440,7 +469,7 @@ export class BelievedSearch {
     return this.#names.get(hash);
   }
 
-  /** Undefined where it was erased. */
+  /** Undefined if it was erased. */
   async #read(at: At, stored: Stored): Promise<Json | undefined> {
     const held = await this.#replayer.values.held(at, stored);
     return 'value' in held ? held.value : undefined;
@@ -472,7 +501,7 @@ function askedIn(payload: Payload): Asked | undefined {
 
 type Named = Partial<PartitionName> & { readonly object?: string; readonly was?: string };
 
-/** What a proposal says is believed; undefined where nobody can tell any more, or never could. */
+/** The statements of a proposal; undefined if they are unknown. */
 function saidBy(domain: Domain, { name, role }: Asked['action'], args: Json): readonly Named[] | undefined {
   if (name === BELIEVE_ACTION) {
     const { sayings } = (args ?? {}) as { readonly sayings?: Json };
@@ -513,14 +542,14 @@ function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
   );
 }
 
-/** Whether a text of arguments of whatever form has the subject in it, or what the claim says. */
+/** Whether arguments of any form contain the subject, or the claim's object. */
 function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
   const wanted = claim === undefined ? [subject] : [...texts];
   const has = (text: string): boolean => wanted.some((one) => objectKey(text).includes(one));
   return leavesOf(json).some((leaf) => typeof leaf === 'string' && has(leaf));
 }
 
-/** The key of the vote by which a judge chose. */
+/** The key of the judge's vote. */
 function judgeNamedIn(witness: string): Hash | undefined {
   try {
     const { judge } = (parseCanonical(witness, WORLD_LIMITS) ?? {}) as { readonly judge?: Json };

@@ -7,14 +7,17 @@ type OracleLog = Pick<OracleStore, 'oracleGet' | 'oracleWithin'>;
 
 const PAGE = 1_000;
 
-/** Whether a store has an oracle log beside its entries: another one is not erased with them. */
+/**
+ * Whether a store has an oracle log in the same database as its entries. A separate log is not
+ * erased with them.
+ */
 export function isOracleLog(store: LedgerStore): store is LedgerStore & OracleLog {
   return typeof (store as Partial<OracleLog>).oracleGet === 'function';
 }
 
 /**
- * Keys of the answers that a proposal observed. That of the turn in which an agent made it is not among them: it has hashes and names,
- * and without it no later turn of the run could be taken.
+ * Oracle-log keys of a proposal's observations. The key of the agent's turn is excluded: it has
+ * only hashes and names, and the run could not continue without it.
  */
 export function answersNamedBy(payload: Payload): readonly Hash[] {
   return observationsOf(payload).flatMap((observation) => {
@@ -24,8 +27,8 @@ export function answersNamedBy(payload: Payload): readonly Hash[] {
 }
 
 /**
- * Keys of what was answered in a memory space or a trajectory, attempts too, where it is something of this sort. Turns of a run are not
- * among them.
+ * Keys of the answers of one kind in a memory space or a trajectory, including attempts. Turns of a
+ * run are excluded.
  */
 export async function answersWithin(
   log: OracleLog,
@@ -53,7 +56,7 @@ async function turnsOf(log: OracleLog, trajectoryId: string): Promise<ReadonlySe
   return turns;
 }
 
-/** What is damaged is a text as well. */
+/** A damaged answer is returned as a string. */
 function readAnswer(text: string): Json {
   try {
     return parseCanonical(text, ORACLE_LIMITS);
@@ -63,7 +66,7 @@ function readAnswer(text: string): Json {
   }
 }
 
-/** All that the log has under these keys, attempts too, and that was not erased before. */
+/** All records under these keys that were not erased before, including attempts. */
 export async function answersThere(log: OracleLog, keys: Iterable<Hash>): Promise<readonly Hash[]> {
   const there: Hash[] = [];
   for (const key of keys) there.push(...(await recordedUnder(log, key)));

@@ -5,7 +5,10 @@ import { objectKey } from '#memory';
 
 type At = Pick<Entry, 'trajectory_id' | 'seq'>;
 
-/** What an entry changes of the state, or would, and the sensitive values that stand where it does. */
+/**
+ * The changes of an entry to the state, or its proposed changes, and the sensitive values now at
+ * those paths.
+ */
 export interface Writes {
   readonly id: Hash;
   readonly patches: readonly Patch[];
@@ -19,16 +22,17 @@ interface Written {
 }
 
 /**
- * Looks for what was written into the state from what is erased of a memory. Nobody knows what an action has made of its arguments, so
- * of a proposal that said something of it all sensitive values go that it wrote, or was to write. Who writes where one of those stands
- * may go on with it in a value of its own: that goes where it is the same, or has a text of what is erased. What is not sensitive can't be
- * erased, and its entry is named where it has such a text.
+ * Searches for values in the state that derive from erased facts. The effect of an action's
+ * arguments on its changes is unknown. So for a proposal that made a statement about the facts, all
+ * sensitive values of its changes are erased. A later change at the path of such a value may copy
+ * it. The new value is erased if it is the same or has a text of the facts. Values that are not
+ * sensitive cannot be erased; their entries are named if they have such a text.
  */
 export class WrittenSearch {
-  /** Entries with a text of what is erased in values that are not sensitive, or in the names of members. */
+  /** Entries that quote the erased facts in values that are not sensitive, or in field names. */
   readonly unmarked: Set<Hash> = new Set();
   readonly #chosen: Map<Hash, Written> = new Map();
-  /** Whose it is that is erased, and what was said of it so far. */
+  /** The texts of the erased facts and of the statements found so far. */
   readonly #texts: Set<string> = new Set();
   readonly #replayer: Replayer;
 
@@ -41,13 +45,15 @@ export class WrittenSearch {
     return [...this.#chosen].map(([hash, { seq }]) => [hash, seq]);
   }
 
-  /** What a proposal writes that said these texts of what is erased. @throws LedgerFault */
+  /**
+   * Selects the changes of a proposal that stated these texts about the facts. @throws LedgerFault
+   */
   async takeSaid(at: At, { id, patches }: Writes, texts: readonly string[]): Promise<void> {
     for (const text of texts) if (text !== '') this.#texts.add(objectKey(text));
     for (const patch of patches) await this.#take(at, id, patch, async () => true);
   }
 
-  /** What one writes that said nothing of it. @throws LedgerFault */
+  /** Selects the changes of a proposal that stated nothing about the facts. @throws LedgerFault */
   async takeAfter(at: At, { id, patches, replaced }: Writes): Promise<void> {
     const before = replaced.flatMap((hash) => this.#chosen.get(hash) ?? []);
     if (before.length === 0) return;
@@ -74,7 +80,7 @@ export class WrittenSearch {
     }
   }
 
-  /** Whether it has a text of what is erased anywhere, or is a number that is written so. */
+  /** Whether the value contains a text of the facts anywhere, or is a number written so. */
   #isSaid(json: Json): boolean {
     const texts = [...this.#texts];
     return leavesOf(json).some((leaf) =>
@@ -82,7 +88,7 @@ export class WrittenSearch {
     );
   }
 
-  /** Undefined where it was erased; what an erasure has left stands where it left it. */
+  /** Undefined if it was erased. The marker of an erased value stays in place. */
   async #read(at: At, stored: Stored): Promise<Json | undefined> {
     if (isErased(stored)) return undefined;
     const held = await this.#replayer.values.held(at, stored);
@@ -90,7 +96,7 @@ export class WrittenSearch {
   }
 }
 
-/** The texts and numbers in it, and the names of members. */
+/** The strings and numbers in a value, and its field names. */
 export function leavesOf(json: Json): (string | number)[] {
   if (typeof json === 'string' || typeof json === 'number') return [json];
   if (typeof json !== 'object' || json === null) return [];

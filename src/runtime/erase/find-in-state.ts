@@ -21,8 +21,8 @@ import { BelievedSearch, type Sought } from './find-in-memory.ts';
 import { answersNamedBy, answersThere, isOracleLog } from './find-in-oracle.ts';
 
 /**
- * What is to be erased: all that is sensitive at or below places of the state, all that is in some entries, what is believed, and what the
- * effect log has of transactions of tools, by epoch.
+ * The data to erase: sensitive data at or below paths of the state, all sensitive data of some
+ * entries, facts, and the effect-log data of tool transactions, by epoch.
  */
 export interface Wanted {
   readonly at: readonly string[];
@@ -31,47 +31,58 @@ export interface Wanted {
   readonly transactions: readonly number[];
 }
 
-/** What was found, in how many entries. */
+/** The findings, and the number of entries searched. */
 export interface Found {
-  /** In the order in which they may go one after the other. */
+  /** In an order in which they can be erased one after the other. */
   readonly values: readonly ErasedValue[];
   readonly length: number;
-  /** Entries that have erased something of it before. */
+  /** Entries that have erased some of the data before. */
   readonly erasedBy: readonly Hash[];
-  /** Keys of the oracle log, of answers that are there and not erased. */
+  /** Oracle-log keys of answers that exist and are not erased. */
   readonly answers: readonly Hash[];
-  /** Texts of the effect log that no entry names. */
+  /** Effect-log texts that no entry names. */
   readonly logged: readonly ErasedLogged[];
-  /** Epochs of transactions of tools that have not ended, of which something can't go before they have. */
+  /**
+   * Epochs of unfinished tool transactions, part of whose data can be erased only after they end.
+   */
   readonly open: readonly number[];
-  /** Ids of those that were asked for and are in this trajectory. */
+  /** Ids of the requested entries that are in this trajectory. */
   readonly entries: ReadonlySet<Hash>;
-  /** Epochs of those transactions that were asked for and are of this trajectory. */
+  /** Epochs of the requested transactions that belong to this trajectory. */
   readonly transactions: ReadonlySet<number>;
-  /** What was asked for of what is believed, as the entry has it. */
+  /** The requested facts, as the entry has them. */
   readonly beliefs: readonly ErasedBeliefs[];
-  /** Whose claim nobody has made. */
+  /** The requested facts whose claim does not exist. */
   readonly unknown: readonly BelievedPlace[];
-  /** Partitions of facts that lose something, as the store had them before it was asked for what is left. */
+  /** Partitions that lose facts, as the store had them before `left` was read. */
   readonly losing: readonly LosingPartition[];
-  /** Other trajectories that still have something of what is believed, by its rows. */
+  /** Other trajectories that still have some of the facts, by their rows. */
   readonly left: readonly string[];
-  /** And those that have it in what somebody is asked, or was, in code-unit order: to be looked for when nothing can come in any more. */
+  /**
+   * Other trajectories that quote the facts in open or past questions, in code-unit order. Call it
+   * when no new statements can arrive.
+   */
   readonly leftByNow: () => Promise<readonly string[]>;
-  /** Entries of this trajectory that have it in what they changed of the state, where that is not sensitive and stays. */
+  /**
+   * Entries of this trajectory that quote the facts in state changes that are not sensitive and
+   * stay.
+   */
   readonly unmarked: readonly Hash[];
 }
 
 const PAGE = 500;
-/** Values that the store is asked about at the same time. */
+/** Values that the store is asked about concurrently. */
 const ASKED_AT_ONCE = 100;
 
 /**
- * Goes through a trajectory for salted values that are not erased yet: what was ever written at or below the places, and the
- * arguments and observations of the proposals that wrote there, or were of a role that is for just that place: because what
- * they wrote, or would have, was in them. So it is with what of the oracle log they observed, and attempts at that. Of what is believed
- * as `BelievedSearch` says, with what was written into the state from the same (`WrittenSearch`). Of all of it also what tools were given
- * and have answered, as `LoggedSearch` says.
+ * Searches a trajectory for salted values that are not erased yet.
+ *
+ * - Values ever written at or below the paths.
+ * - Arguments and observations of the proposals that wrote there or had a role for just that path,
+ *   because those contain what the proposals wrote or would have written. Oracle-log answers that
+ *   they observed, with attempts.
+ * - Facts as `BelievedSearch` finds them, with derived values in the state (`WrittenSearch`).
+ * - Tool inputs and answers of all of these, as `LoggedSearch` finds them.
  */
 export async function findErasable(
   store: LedgerStore,
@@ -89,7 +100,7 @@ export async function findErasable(
     await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
     await believed.learnOfAll(line);
   }
-  /** Entries that change what is believed. */
+  /** Entries that change facts. */
   const believing = new Set<number>();
   const length = await eachEntry(store, trajectoryId, async (id, payload) => {
     if (payload.kind === 'commit' && payload.delta.beliefs.length > 0) believing.add(payload.seq);
@@ -110,7 +121,8 @@ export async function findErasable(
     trajectoryId,
     found().filter(({ seq }) => believing.has(seq)),
   );
-  // Who changes one of those from here on makes the erasure outdated: what others have of them is known.
+  // A later change of one of those makes the erasure outdated, because the data of other
+  // trajectories is now known.
   if (line !== undefined) await believed?.learnOfAll(line);
   if (isOracleLog(store)) await believed?.takeAnswers(store, trajectoryId);
   const answers = isOracleLog(store)
@@ -124,7 +136,7 @@ export async function findErasable(
   const chosen = found();
   const hashes = new Set(chosen.map(({ hash }) => hash));
   const values: ErasedValue[] = [];
-  // What others are found by goes last.
+  // Values that identify others go last.
   const erasedBy = new Set<Hash>();
   const all = [...told.filter(({ hash }) => !hashes.has(hash)), ...chosen];
   for (let at = 0; at < all.length; at += ASKED_AT_ONCE) {
@@ -168,7 +180,7 @@ function erasedValue(hash: Hash, seq: number, paths: ReadonlyMap<Hash, string>):
   return { hash, seq, ...(path === undefined ? {} : { path }) };
 }
 
-/** How many there are. */
+/** Returns the number of entries. */
 async function eachEntry(
   store: LedgerStore,
   trajectoryId: string,
@@ -187,10 +199,10 @@ function at({ trajectory_id, seq }: Payload): Pick<Payload, 'trajectory_id' | 's
 
 class Search {
   readonly entries: Set<Hash> = new Set();
-  /** What its proposals observed by key in the oracle log. */
+  /** Oracle-log keys of the selected proposals' observations. */
   readonly answers: Set<Hash> = new Set();
   readonly #wanted: Wanted;
-  /** Salted values to be erased, with the first entry that refers to them. */
+  /** Salted values to erase, with the first entry that refers to them. */
   readonly #chosen: Map<Hash, number> = new Map();
   readonly #standing: Standing = new Standing();
 
@@ -203,7 +215,7 @@ class Search {
     this.#places = wanted.at.map((place) => ({ segments: parsePointer(place), append: false }));
   }
 
-  /** Whether the entry is one that is meant. */
+  /** Selects the entry's data. Returns whether the entry is a selected one. */
   take(id: Hash, payload: Payload, patches: readonly Patch[]): boolean {
     if (payload.kind === 'commit' || payload.kind === 'root') for (const patch of patches) this.#follow(patch);
     const inside = patches.filter(({ path }) => this.#wanted.at.some((place) => isWithin(path, place)));
@@ -212,7 +224,7 @@ class Search {
       this.#choose(saltedBy(payload), payload.seq);
     } else if (inside.length > 0 || this.#isFor(payload)) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
-      // Its arguments and observations, and of the changes those that are meant.
+      // Its arguments and observations, and the selected ones of its changes.
       this.#choose(
         saltedBy(payload).filter((hash) => !elsewhere.has(hash)),
         payload.seq,
@@ -222,7 +234,7 @@ class Search {
     return true;
   }
 
-  /** Whether a proposal was to write at these places or below, whatever it did write. */
+  /** Whether a proposal was to write at or below these paths, whatever it wrote. */
   #isFor(payload: Payload): boolean {
     const asked = askedIn(payload);
     const action =
@@ -239,12 +251,12 @@ class Search {
     return [...this.#chosen].map(([hash, seq]) => erasedValue(hash, seq, paths));
   }
 
-  /** Where values stand that stand anywhere. */
+  /** The current path of each salted value in the state. */
   paths(): ReadonlyMap<Hash, string> {
     return new Map([...this.#standing.values()].map(([path, hash]) => [hash, path]));
   }
 
-  /** What stands where something is about to be written, or below. */
+  /** The values now at or below the paths that are about to be written. */
   standingAt(patches: readonly Patch[]): Hash[] {
     return patches.flatMap(({ path }) => [...(this.#standing.at(path)?.values() ?? [])].map(([, hash]) => hash));
   }
@@ -259,7 +271,7 @@ class Search {
   }
 }
 
-/** What stands at sensitive places now: a tree, because what is written takes away all that was below it. */
+/** The values now at sensitive paths. A tree, because a write removes everything below its path. */
 class Standing {
   readonly #below: Map<string, Standing> = new Map();
   #hash: Hash | undefined;
@@ -295,7 +307,7 @@ class Standing {
   }
 }
 
-/** As they stand in the pointer. */
+/** The keys of a path, as written in the pointer. */
 function keysOf(path: string): string[] {
   return path.split('/').slice(1);
 }
@@ -313,7 +325,7 @@ function listsOf(payload: Payload): Stored<readonly Patch[]>[] {
   }
 }
 
-/** What was asked for in an entry, and by whom. */
+/** The action of an entry, and the role that asked for it. */
 function askedIn(payload: Payload): { readonly name: string; readonly role: RoleRef } | undefined {
   switch (payload.kind) {
     case 'commit':
