@@ -1,7 +1,7 @@
 export type { BelievedPlace } from '../records/believed-place.ts';
 /**
- * What is believed, in an open world: sayings of proposals are planned by the pure floor (`#memory`) on what a store has, and written
- * with their commit.
+ * Facts of open trajectories. The pure layer (`#memory`) plans the statements of proposals on the
+ * facts of a store, and their commit writes the plan.
  */
 
 export type { Asked, AskedFor, AskedQuestion, GivenAnswer } from '../records/questions.ts';

@@ -10,17 +10,19 @@ import type { Ruling } from '../records/ruling.ts';
 import { type Declaring, sayable } from './plan/validate.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
 
-/** Where something is remembered, and by whose authority. */
+/** The space of a memory, and the authority to write. */
 export interface MemoryOptions {
-  /** What keeps tenants apart: nothing is ever compared across it. */
+  /** Separates tenants: facts of different spaces are never compared. */
   readonly space: string;
-  /** For the action `assize.believe` and `memory:space:subject:predicate` of what is said. */
+  /**
+   * A writ for the action `assize.believe` on `memory:space:subject:predicate` of the statements.
+   */
   readonly writ: Hash | Writ | WritChain;
-  /** Who says it. Default: the writ's subject. */
+  /** The asserting principal. Default: the writ's subject. */
   readonly principal?: string;
 }
 
-/** What comes with what is said, as with any proposal. */
+/** Options of a statement, as for any proposal. */
 export interface SayingOptions {
   readonly idempotencyKey?: string;
   readonly observations?: readonly ObservationInput[];
@@ -30,20 +32,23 @@ type Without<Said, Verb extends Saying['verb']> = Said extends { readonly verb: 
   ? Omit<Said, 'verb' | 'space'>
   : never;
 
-/** That something is so, in a period; without one from now on. */
+/** A fact that is valid in a period; without a period, from now on. */
 export type AssertInput = Without<Saying, 'assert'>;
-/** That something has become different, from an instant on; without one from now on. */
+/** A fact that changes at an instant; without an instant, now. */
 export type ChangeInput = Without<Saying, 'change'>;
-/** That something was recorded wrongly in a period, and how it was. */
+/** A fact that was recorded wrongly in a period, with its correct object. */
 export type CorrectInput = Without<Saying, 'correct'>;
-/** That something is not believed any more, of a period. */
+/** A fact that no longer holds in a period. */
 export type RetractInput = Without<Saying, 'retract'>;
 
-/** What is to be erased, why, and by whose authority. */
+/** The facts to erase, the reason, and the authority. */
 export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
-  /** Stays in the ledger for good. */
+  /** The reason; it stays in the ledger permanently. */
   readonly reason: string;
-  /** For the action `assize.erase` and `erase:memory:SPACE`. Default: that of the memory, with its principal. */
+  /**
+   * A writ for the action `assize.erase` on `erase:memory:SPACE`. Default: the memory's writ, with
+   * its principal.
+   */
   readonly writ?: ErasureInput['writ'];
   readonly principal?: string;
 }
@@ -52,19 +57,20 @@ const MEMORY_OPTIONS = form.options<MemoryOptions>({ space: form.any, writ: form
 const SAYING_OPTIONS = form.options<SayingOptions>({ idempotencyKey: form.any, observations: form.any });
 const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
 
-/** What a memory needs of its trajectory, to write. */
+/** The operations of its trajectory that a memory needs to write. */
 export interface MemoryActs {
   readonly domain: Declaring;
   readonly propose: (input: ProposalInput) => Promise<Ruling>;
   readonly erase: (input: ErasureInput) => Promise<ErasureRuling>;
-  /** Whether a claim was committed, where the trajectory sees it. */
+  /** Whether a claim that the trajectory sees was committed. */
   readonly has: (claim: Extract<Saying, { verb: 'assert' }>) => Promise<boolean>;
 }
 
 /**
- * What is believed in one space, to read and to write: in a branch its own memory, which nobody else sees but who comes of it. What is said is a proposal of `assize.believe`: ruled on like any, and one entry
- * of the trajectory. A refusal is an answer. What can't be said at all is not even proposed: it is an error, with
- * nothing written (`sayable.ts`).
+ * The facts of one space, to read and to write. A branch has its own memory, visible only to itself
+ * and its descendants. A statement is a proposal of `assize.believe`: adjudicated like any
+ * proposal, and one entry of the trajectory. A refusal is a result. An invalid statement is not
+ * proposed: it is an error, and nothing is written (`sayable.ts`).
  */
 export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
@@ -77,16 +83,20 @@ export class Memory extends MemoryView {
     this.#acts = acts;
   }
 
-  /** It is so. What contradicts it is settled as the predicate declares. @throws as `assertMany` */
+  /**
+   * Asserts a fact. Contradictions are settled as the predicate declares. @throws the errors of
+   * `assertMany`
+   */
   assert(claim: AssertInput, options?: SayingOptions): Promise<Ruling> {
     return this.assertMany([claim], options);
   }
 
   /**
-   * Many at once, of one commit: no order is between them.
+   * Asserts several facts in one commit, without an order between them.
    *
-   * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`, `reversed_period`, `unknown_predicate`,
-   * `unknown_strategy`, `strategy_not_allowed`; as `Trajectory.propose`; ArgumentError `bad_argument`
+   * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`,
+   * `reversed_period`, `unknown_predicate`, `unknown_strategy`, `strategy_not_allowed`; the errors
+   * of `Trajectory.propose`; ArgumentError `bad_argument`
    */
   async assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
     requireForm(form.list(form.object), claims, 'claims');
@@ -97,44 +107,53 @@ export class Memory extends MemoryView {
   }
 
   /**
-   * Whether this very claim was committed before, from the same source, so that to assert it again would change nothing: also where it lost,
-   * or is not believed any more. Without a source it never was: it is another claim each time.
+   * Whether this exact claim was committed before from the same source, so that asserting it again
+   * would change nothing. Also true if the claim lost a contradiction or no longer holds. Always
+   * false without a source, because each such assertion is a new claim.
    *
-   * @throws as `assertMany`
+   * @throws the errors of `assertMany`
    */
   async wasAsserted(claim: AssertInput): Promise<boolean> {
     requireForm(form.object, claim, 'claim');
     return this.#acts.has(this.#sayable('assert', claim, 'claim'));
   }
 
-  /** From then on it is so; until then what was believed stays so. @throws as `assertMany` */
+  /**
+   * Changes a fact from an instant on; the earlier period keeps its object. @throws the errors of
+   * `assertMany`
+   */
   async change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, change, 'change');
     return this.#say([this.#sayable('change', change, 'change')], options);
   }
 
   /**
-   * In that period it was recorded wrongly, and is so: nothing contradicts, and nobody is asked. With `was` only where that object is believed,
-   * and where it is nowhere, nothing is changed.
-   * @throws as `assertMany`
+   * Corrects a fact in a period. A correction contradicts nothing and asks no one to choose. With
+   * `was`, it changes only periods with that object, and nothing if there are none.
+   *
+   * @throws the errors of `assertMany`
    */
   async correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, correction, 'correction');
     return this.#say([this.#sayable('correct', correction, 'correction')], options);
   }
 
-  /** In that period it is not believed; it remains as of before. @throws as `assertMany` */
+  /**
+   * Retracts a fact in a period; recalls as of earlier system times still return it. @throws the
+   * errors of `assertMany`
+   */
   async retract(retraction: RetractInput, options?: SayingOptions): Promise<Ruling> {
     requireForm(form.object, retraction, 'retraction');
     return this.#say([this.#sayable('retract', retraction, 'retraction')], options);
   }
 
   /**
-   * What was said of a subject, of one predicate of it or by one claim is gone, from every version: as `Trajectory.erase`, with what it says
-   * of others. A member that there is not, or that is undefined, is refused, and nothing is erased: without a predicate all of the subject
-   * would be gone.
+   * Erases all statements about a subject, about one predicate of a subject, or of one claim, from
+   * every version. Same as `Trajectory.erase`, including its answer about other trajectories.
+   * Unknown members and undefined members are refused and nothing is erased, because without a
+   * predicate the whole subject would be erased.
    *
-   * @throws as `Trajectory.erase`; ArgumentError `bad_argument`
+   * @throws the errors of `Trajectory.erase`; ArgumentError `bad_argument`
    */
   erase(erased: ForgetInput): Promise<ErasureRuling> {
     requireForm(FORGET_INPUT, erased, 'erased');

@@ -17,12 +17,13 @@ import { factPages } from '../visible/fact-pages.ts';
 import { recordedChanges } from './from-entries.ts';
 import { type ReadTo, UnreadChanges } from './unverified.ts';
 
-/** Where the facts of a store are not what its ledger says. */
+/** A difference between the facts of a store and its ledger. */
 export interface FactDifference extends PartitionName {
   /**
-   * `missing`: the store lacks a version of a fact; `unexpected`: it has one that no entry says; `other`: it says something else there;
-   * `partition`: its rows are right, but not what the next change begins from; or it has a version that no entry has made, also none of those
-   * that were not to be read.
+   * `missing`: the store lacks a version of a fact. `unexpected`: it has a version that no entry
+   * records. `other`: its version differs from the entry. `partition`: its rows are right, but the
+   * start of the next change is not. Or it has a version that no entry made, not even one of the
+   * entries that were not to be read.
    */
   readonly kind: 'missing' | 'unexpected' | 'other' | 'partition';
   readonly fact_id?: string;
@@ -31,33 +32,39 @@ export interface FactDifference extends PartitionName {
 
 export interface MemoryReport {
   readonly valid: boolean;
-  /** Versions of facts that the ledger comes to. */
+  /** Versions of facts according to the ledger. */
   readonly facts: number;
   readonly partitions: number;
-  /** Partitions that were changed while they were compared, and are left out. */
+  /** Partitions that changed during the comparison, and are left out. */
   readonly changedMeanwhile: number;
-  /** Partitions that entries have changed which were not to be read, and that are left out: of those nothing is known. */
+  /**
+   * Partitions that unread entries have changed. They are left out, because their content is
+   * unknown.
+   */
   readonly unread: number;
   /** At most 100 of them. */
   readonly unreadPartitions: readonly UnreadPartition[];
   /** At most 100. */
   readonly differences: readonly FactDifference[];
-  /** Those that are not listed. */
+  /** The number of differences that are not listed. */
   readonly more: number;
 }
 
 /** A partition that was not compared. */
 export interface UnreadPartition extends PartitionName {
-  /** Of the store. */
+  /** The version in the store. */
   readonly version: number;
-  /** The version that the entries come to which were read; 0 where none of them has changed it. */
+  /** The version according to the read entries; 0 if none of them has changed it. */
   readonly readTo: number;
 }
 
 export interface CheckMemoryOptions {
-  /** Called with how many entries were read, of how many. */
+  /** Called with the number of entries read, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Trajectories of which no more than so many entries are read, because what follows does not verify. */
+  /**
+   * Trajectories of which only this number of entries is read, because the following entries do not
+   * verify.
+   */
   readonly readOnly?: ReadonlyMap<string, number>;
 }
 
@@ -67,13 +74,15 @@ const CHECK_OPTIONS = form.options<CheckMemoryOptions>({
 });
 
 const LISTED_MAX = 100;
-/** Digits of a hash that two rows are told apart by. */
+/** Digits of the hash that distinguishes two rows. */
 const DIGITS = 32;
 
 /**
- * Compares the facts of a store with what its ledger says, and writes nothing. In memory is a hash of each version of a fact.
+ * Compares the facts of a store with its ledger, and writes nothing. Keeps one hash per version of
+ * a fact in memory.
  *
- * @throws LedgerFault, RuntimeError `invalid_ledger`; StoreError `store_facts_incomplete`; ArgumentError `bad_argument`
+ * @throws LedgerFault, RuntimeError `invalid_ledger`; StoreError `store_facts_incomplete`;
+ * ArgumentError `bad_argument`
  */
 export async function checkMemory(
   store: LedgerStore & FactStore,
@@ -99,7 +108,7 @@ export async function checkMemory(
     else if (unread?.explain(read, live))
       unreadPartitions.push({ ...name, version: live.version, readTo: read.version });
     else if (grew) changedMeanwhile += 1;
-    // Which of its rows are right can't be said beside what was not read.
+    // The right rows cannot be determined without the unread entries.
     else if (unread !== undefined) different.push([{ kind: 'partition', ...name }]);
     else different.push(of);
   }
@@ -116,21 +125,21 @@ export async function checkMemory(
   };
 }
 
-/** Of what no entry has changed the store alone has the names. */
+/** Only the store has the names of a partition that no read entry has changed. */
 function readToOf(expected: Expected | undefined, live: PartitionState | undefined): ReadTo {
   const { names = live?.names.hash ?? '', version = 0, latest = OPEN_START } = expected ?? {};
   return { names, version, latest };
 }
 
-/** A partition as the ledger says that it is. */
+/** A partition according to the ledger. */
 interface Expected {
   readonly name: PartitionName;
   readonly names: Hash;
-  /** Of a branch's, as in `PartitionState`. */
+  /** For a branch's partition, as in `PartitionState`. */
   readonly since: Instant | undefined;
   version: number;
   latest: Instant;
-  /** What is left to be found in the store, by the key of the version. */
+  /** The versions still to be found in the store, by key. */
   readonly rows: Map<string, { readonly is: string; end: Instant }>;
 }
 
@@ -164,7 +173,10 @@ async function expectedOf(
   return expected;
 }
 
-/** What is closed that was never there is missing in the store as well, and said so where it should have been written. */
+/**
+ * A closed version that never existed is missing in the store as well. That is reported where it
+ * should have been written.
+ */
 function change({ rows }: Expected, { close, insert, system_time, inherit }: FactWrite): void {
   for (const row of inherit?.rows ?? []) rows.set(rowKey(row), { is: digestOf(row), end: OPEN_END });
   for (const { fact_id, system_time_start } of close) {
@@ -238,7 +250,7 @@ function rowKey({ system_time_start, fact_id }: Pick<FactVersion, RowName>): str
   return JSON.stringify([system_time_start, fact_id]);
 }
 
-/** Without what a row has beside it. */
+/** The name alone, without the other columns of a row. */
 function nameOf({ space, subject, predicate, branch }: PartitionName): PartitionName {
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }

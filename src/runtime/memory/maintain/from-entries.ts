@@ -11,22 +11,25 @@ import {
 } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 
-/** Entries of all trajectories together that are in memory at once, about. */
+/** Approximate number of entries in memory at once, over all trajectories. */
 const ROWS_AT_ONCE = 20_000;
 const PAGE_MIN = 10;
 const PAGE_MAX = 1_000;
-/** Entries whose texts are read at once. */
+/** Entries whose texts are read concurrently. */
 const READ_AT_ONCE = 32;
 
 /**
- * All changes of beliefs that these entries have recorded, for a store: those of a partition in the order of their versions, whichever
- * trajectories they are in. Entries come by their time, and of clocks that differ what is ahead is kept back until its turn; so what is
- * in memory are some pages of entries, and a number for each partition. Needs no Merkle log.
+ * All fact changes that the entries record, for a store. The changes of one partition come in the
+ * order of their versions, across trajectories. Entries come by time; if clocks differ, an early
+ * entry is kept back until its version is next. So memory holds some pages of entries, and a number
+ * per partition. Needs no Merkle log.
  *
- * `onKeptBack`: where entries of the ledger are left out: told at the end of each change that follows a version that is missing.
+ * `onKeptBack`: for ledgers with entries left out. Called at the end with each change that follows
+ * a missing version.
  *
- * @throws LedgerFault for an entry or a text that is not what it was; RuntimeError `invalid_ledger` where a version is missing, is there
- * twice, or where two partitions have one name: such a ledger was put together of several
+ * @throws LedgerFault for a changed entry or text; RuntimeError `invalid_ledger` if a version is
+ * missing or duplicated, or if two partitions have one name: such a ledger was combined from
+ * several
  */
 export async function* recordedChanges(
   store: LedgerStore,
@@ -53,13 +56,13 @@ export async function* recordedChanges(
   }
 }
 
-/** Gives changes in the order of their versions. */
+/** Orders changes by version. */
 class Order {
   readonly #versions: Map<Hash, number> = new Map();
   readonly #names: Map<string, Hash> = new Map();
   readonly #ahead: Map<string, FactWrite> = new Map();
 
-  /** What can go now. @throws RuntimeError `invalid_ledger` */
+  /** The changes that are next. @throws RuntimeError `invalid_ledger` */
   take(write: FactWrite): FactWrite[] {
     const { partition, names, version } = write;
     const { space, subject, predicate, branch } = partition;
@@ -68,7 +71,7 @@ class Order {
     const last = this.#versions.get(names.hash) ?? 0;
     if (hash !== names.hash) throw invalid(write, 'is there twice, under one name');
     if (version <= last || this.#ahead.has(placeOf(write))) throw invalid(write, `has its version ${version} twice`);
-    // What a branch begins with was changed so often in its source.
+    // The source's partition had this version where the branch starts.
     if (write.inherit !== undefined) {
       if (last > 0) throw invalid(write, 'begins twice');
       this.#versions.set(names.hash, version - 1);
@@ -80,7 +83,7 @@ class Order {
     return ready;
   }
 
-  /** What follows a version that is missing. */
+  /** The changes that follow a missing version. */
   keptBack(): Iterable<FactWrite> {
     return this.#ahead.values();
   }
@@ -104,7 +107,7 @@ function placeOf({ names, version }: { readonly names: { readonly hash: Hash }; 
   return `${version} ${names.hash}`;
 }
 
-/** Of what is not said: a name may be sensitive. */
+/** Without the names of the partition, which may be sensitive. */
 function invalid({ names, version }: FactWrite, what: string): RuntimeError {
   return new RuntimeError(
     'invalid_ledger',
@@ -113,7 +116,7 @@ function invalid({ names, version }: FactWrite, what: string): RuntimeError {
   );
 }
 
-/** A trajectory that is being read: its next commits that say something. */
+/** A trajectory that is being read, with its next commits that change facts. */
 interface Reading {
   readonly trajectoryId: string;
   readonly length: number;
@@ -121,7 +124,7 @@ interface Reading {
   entries: Entry[];
 }
 
-/** Commits that change beliefs, by their time; those of a trajectory in their order. */
+/** Commits that change facts, by time; the commits of one trajectory in their order. */
 async function* believing(
   store: LedgerStore,
   trajectories: readonly TrajectoryInfo[],
@@ -143,7 +146,7 @@ async function* believing(
       onRead(read);
     }
   };
-  // The earliest last, where it is taken from.
+  // The earliest is last, because items are taken from the end.
   const readings: Reading[] = [];
   const put = (reading: Reading): void => {
     if (reading.entries.length > 0) readings.splice(placeFor(timeOf(reading), readings), 0, reading);
@@ -168,7 +171,7 @@ function timeOf({ entries: [first] }: Reading): Instant {
   return first!.payload.at;
 }
 
-/** In a list with the latest first: before all that are not later. */
+/** The index in a list sorted latest first: before all items that are not later. */
 function placeFor(at: Instant, readings: readonly Reading[]): number {
   let [low, high] = [0, readings.length];
   while (low < high) {

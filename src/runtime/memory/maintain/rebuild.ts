@@ -3,11 +3,12 @@ import { type FactStore, type FactWrite, LedgerFault, type LedgerStore } from '#
 import { recordedChanges } from './from-entries.ts';
 
 export interface RebuildOptions {
-  /** Called with how many entries were read, of how many; all are read twice. */
+  /** Called with the number of entries read, and the total; all are read twice. */
   readonly onProgress?: (done: number, total: number) => void;
   /**
-   * Where the ledger can't be made into facts, and they are incomplete because entries of an import have come without theirs: has those again that
-   * there were before (`FactStore.keepFacts`), and says all the same why. Default: they stay incomplete.
+   * For a ledger that cannot be made into facts, when an import of entries without facts left the
+   * facts incomplete. Restores the facts before the import (`FactStore.keepFacts`), and still
+   * throws the reason. Default: the facts stay incomplete.
    */
   readonly keep?: boolean;
 }
@@ -17,24 +18,25 @@ const REBUILD_OPTIONS = form.options<RebuildOptions>({
   keep: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
 });
 
-/** What the facts of a store were made of. */
+/** The result of a rebuild. */
 export interface RebuiltMemory {
-  /** Changes of one partition each. */
+  /** Changes, each of one partition. */
   readonly changes: number;
   /** Versions of facts. */
   readonly facts: number;
 }
 
-/** Changes that a store is given at once; what it writes at once is for it to say. */
+/** Changes passed to the store at a time; the store decides how many it writes in one batch. */
 const PAGE = 200;
 
 /**
- * Makes the facts of a store anew from its ledger: exactly the rows that there were, also of what was erased. The ledger is read once
- * before, so that one that can't be made into facts leaves them as they are. From then on until it is done, reads and writes of facts
- * throw `store_facts_incomplete`; where it is interrupted, they do so until it is done again.
+ * Rebuilds the facts of a store from its ledger: exactly the same rows, including erased ones. The
+ * ledger is read once before, so a ledger that cannot be made into facts leaves them as they are.
+ * From then until the end, reads and writes of facts throw `store_facts_incomplete`. After an
+ * interruption they throw until a rebuild succeeds.
  *
- * @throws LedgerFault, RuntimeError `invalid_ledger`; StoreError `store_facts_incomplete` where another one was begun meanwhile;
- * ArgumentError `bad_argument`
+ * @throws LedgerFault, RuntimeError `invalid_ledger`; StoreError `store_facts_incomplete` if
+ * another rebuild started in the meantime; ArgumentError `bad_argument`
  */
 export async function rebuildMemory(
   store: LedgerStore & FactStore,
@@ -54,7 +56,7 @@ export async function rebuildMemory(
   let facts = 0;
   async function* pages(): AsyncGenerator<readonly FactWrite[]> {
     let page: FactWrite[] = [];
-    // Looked up again: from here on nobody writes facts.
+    // Read again: from here on no writer changes facts.
     for await (const write of recordedChanges(store, await store.trajectories(), told(length))) {
       page.push(write);
       changes += 1;

@@ -10,18 +10,18 @@ import {
   type TrajectoryInfo,
 } from '#ledger';
 
-/** A change of a partition that was not compared, as far as its entry says what it was. */
+/** A change of a partition that was not compared, as far as its entry describes it. */
 interface UnreadChange {
   readonly version: number;
   readonly latest: Instant;
-  /** Whether a branch's partition begins with it, at whatever version. */
+  /** Whether the change starts a branch's partition, at any version. */
   readonly begins: boolean;
 }
 
-/** How far entries that were read have come with a partition. */
+/** The state of a partition according to the read entries. */
 export interface ReadTo {
   readonly names: Hash;
-  /** 0 where none has changed it. */
+  /** 0 if no entry has changed it. */
   readonly version: number;
   readonly latest: Instant;
 }
@@ -29,15 +29,16 @@ export interface ReadTo {
 const PAGE = 1_000;
 
 /**
- * What entries may have changed of partitions that were not to be read, because they do not verify or follow one that does not. Of an entry that
- * hashes to its id it is known what it changed; any other one may have changed each partition once.
+ * The possible changes of partitions by unread entries, which do not verify or follow an entry that
+ * does not. An entry that hashes to its id shows its changes. Any other entry may have changed each
+ * partition once.
  */
 export class UnreadChanges {
   readonly #changes: Map<Hash, UnreadChange[]> = new Map();
-  /** Entries of which nobody can tell what they have changed. */
+  /** Entries whose changes are unknown. */
   #illegible = 0;
 
-  /** `keptBack`: changes of entries that were read, behind one that was not. */
+  /** `keptBack`: changes of read entries that follow an unread change. */
   static async of(
     store: LedgerStore,
     trajectories: readonly TrajectoryInfo[],
@@ -54,8 +55,9 @@ export class UnreadChanges {
   }
 
   /**
-   * Whether a partition can have come by these to where the store has it, from where entries that were read have left it. Each change is later
-   * than the one before, so that a version that is ahead alone was not made by any.
+   * Whether these changes can have brought a partition from the state of the read entries to the
+   * state in the store. Each change is later than the one before, so a version that is ahead alone
+   * has no explanation.
    */
   explain(read: ReadTo, { version, latest, since }: Pick<PartitionState, 'version' | 'latest' | 'since'>): boolean {
     const changes = (this.#changes.get(read.names) ?? []).filter(
@@ -63,7 +65,7 @@ export class UnreadChanges {
     );
     const last = changes.reduce<Pick<ReadTo, 'version' | 'latest'>>((a, b) => (a.version > b.version ? a : b), read);
     if (version > last.version && latest <= last.latest) return false;
-    // What a branch begins with was changed so often in its source.
+    // The source's partition had this version where the branch starts.
     const begin = changes.find(({ begins }) => begins);
     const first = begin === undefined ? read.version : begin.version - 1;
     const isBegun = read.version > 0 || begin !== undefined;
@@ -74,23 +76,23 @@ export class UnreadChanges {
 
   async #read(store: LedgerStore, trajectoryId: string, from: number, length: number | undefined): Promise<void> {
     if (length === undefined) {
-      // Nobody knows how long it was.
+      // The number of its entries is unknown.
       this.#illegible = Number.POSITIVE_INFINITY;
       return;
     }
-    // A name that no store takes: what it has can't be asked for.
+    // No store accepts such a name, so its entries cannot be read.
     if (trajectoryId.includes('\0')) {
       this.#illegible += length;
       return;
     }
-    // Else it may be what was read that is not what it was.
+    // Otherwise the read entries may be the changed ones.
     if (from > 0 && !(await followsWhatWasRead(store, trajectoryId, from))) this.#illegible += from;
     let seq = from;
     while (seq < length) {
       const rows = await store.entries(trajectoryId, { from: seq, limit: PAGE });
       this.#illegible += rows.filter((row) => !this.#isNoted(row)).length;
       const next = rows.length < PAGE ? length : rows.at(-1)!.seq + 1;
-      // Those that are gone.
+      // The missing entries.
       this.#illegible += Math.max(0, next - seq - rows.length);
       seq = next;
     }

@@ -12,39 +12,45 @@ import {
 } from '#ledger';
 import { factPages } from '../visible/fact-pages.ts';
 
-/** Claims that are kept in memory, at most twice as many, and one partition's more; of others the rows are read again. */
+/**
+ * Number of cached claims, at most twice as many, plus those of one partition. Rows of other
+ * partitions are read again.
+ */
 const CLAIMS_MAX = 100_000;
 
-/** What is known of one partition, up to a time. */
+/** The known claims of one partition, up to a version. */
 interface Made {
-  /** Of the partition: another one may have its name once that was erased. */
+  /** The partition's names: after an erasure another partition may have the same name. */
   readonly names: Hash;
   readonly claims: Set<string>;
   /** Up to this version no claim is missing. */
   version: number;
-  /** Where it is read on. */
+  /** The row after which reading continues. */
   last: FactVersion | undefined;
 }
 
 /**
- * Claims that were made, by partition: those of its rows, and those that have none, because another one says the same: what the store has
- * names the entries that merged something, and they name the claims. What was read is kept, moves with what is accepted, and is read on
- * where others went on. No store finds a claim but by looking at all that its partition has, which whoever says one thing after the other of
- * a long history would have it do each time.
+ * The claims that were made, by partition. Claims have their own rows, or none if another row has
+ * the same fact; the store then names the entries that merged claims, and those entries name the
+ * claims. Read claims are cached, updated with accepted changes, and read on after foreign changes.
+ * A store finds a claim only by scanning its whole partition. Without the cache, a series of
+ * statements on a long history would scan it each time.
  */
 export class MadeClaims {
   readonly #store: LedgerStore & FactStore;
-  /** What is not asked for until the next generation is full goes with it. */
+  /** Claims that are not used until the next generation is full are evicted with this one. */
   #young: Map<string, Made> = new Map();
   #old: Map<string, Made> = new Map();
-  /** Of the young. */
+  /** The number in the young generation. */
   #claims = 0;
 
   constructor(store: LedgerStore & FactStore) {
     this.#store = store;
   }
 
-  /** Those of a partition that was changed by then, in the state that it has here. @throws LedgerFault */
+  /**
+   * The claims of a partition, whose state here includes all changes so far. @throws LedgerFault
+   */
   async of(
     name: PartitionName,
     { names, version }: Pick<PartitionState, 'names' | 'version'>,
@@ -61,7 +67,7 @@ export class MadeClaims {
     return made.claims;
   }
 
-  /** What was accepted, where all that was before is known. */
+  /** Adds an accepted change, if all earlier claims are known. */
   accept({ partition, names, version, insert }: FactWrite): void {
     const made = this.#find(keyOf(partition, OPEN_END));
     if (made?.names !== names.hash || made.version !== version - 1) return;
@@ -69,13 +75,13 @@ export class MadeClaims {
     made.version = version;
   }
 
-  /** Those of what was accepted that have no row. */
+  /** The accepted claims that have no row. */
   merged(name: PartitionName, claims: readonly string[]): void {
     const made = this.#find(keyOf(name, OPEN_END));
     if (made !== undefined) for (const claim of claims) this.#add(made, claim);
   }
 
-  /** What was accepted there did not come to be. */
+  /** The accepted changes of the partition were not committed. */
   forget(name: PartitionName): void {
     const key = keyOf(name, OPEN_END);
     this.#young.delete(key);
@@ -92,7 +98,7 @@ export class MadeClaims {
       const entries = new Set(rows.filter(isOfSeveral).map(({ entry_id }) => entry_id));
       for (const id of entries) for (const claim of await this.#mergedBy(id, made.names)) this.#add(made, claim);
       const last = page.at(-1)!;
-      // Nothing of what it says.
+      // Without its object.
       made.last = { ...last, object: '' };
       // Pages come in the order of versions, whose number each row has.
       made.version = Math.max(made.version, last.seq - 1);
@@ -133,7 +139,7 @@ function keyOf({ space, subject, predicate, branch }: PartitionName, until: Inst
   return JSON.stringify([space, subject, predicate, branch, until]);
 }
 
-/** Whether more than one write says it: nobody merges a claim without adding its provenance. */
+/** Whether more than one write has it: merging a claim always adds its provenance. */
 function isOfSeveral({ provenance_id }: FactVersion): boolean {
   return provenance_id.includes(' + ');
 }

@@ -13,7 +13,7 @@ import {
   type SaltedRef,
 } from '#ledger';
 
-/** A partition that an erasure takes something from, as the store has it before. */
+/** A partition that loses facts in an erasure, as the store has it before. */
 export interface LosingPartition {
   readonly name: PartitionName;
   readonly reference: SaltedRef;
@@ -22,8 +22,8 @@ export interface LosingPartition {
 }
 
 /**
- * The partitions whose names, objects or witnesses are among the values of an erasure. One whose names were erased before is none: nobody
- * can say anything of it any more.
+ * The partitions whose names, objects or witnesses are among the erased values. A partition whose
+ * names were erased before is excluded, because no statement can concern it any more.
  *
  * @throws LedgerFault
  */
@@ -53,15 +53,15 @@ export async function losingPartitions(
     if (!('value' in held)) continue;
     const name: PartitionName = held.value;
     const state = await store.partition(name);
-    // Facts that were not made anew since an import may lack it.
+    // After an import without a rebuild, the facts may lack the partition.
     if (state?.names.hash === reference.$blob) losing.push({ name, reference, cardinality, state });
   }
   return losing;
 }
 
 /**
- * Another version of each of them, with nothing in it: whoever has planned on what is erased, in whichever process, finds its plan
- * outdated, and would else write down again what it remembers. As the commit has it, and as the store takes it.
+ * A new, empty version of each partition, for the commit and for the store. A plan in any process
+ * that used erased data then fails its version check, and so cannot record that data again.
  */
 export function forgotten(
   losing: readonly LosingPartition[],

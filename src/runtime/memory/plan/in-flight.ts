@@ -3,19 +3,19 @@ import type { Instant } from '#canon';
 import type { FactWrite, PartitionName } from '#ledger';
 
 /**
- * Changes that were accepted here and that the store has not answered yet. They have their time already: who reads as of it, or as of later,
- * before they are there would read something else of the same instant afterwards. Erasures are none of them: they change what was read anyway, and
- * may take long.
+ * Changes that were accepted here but not yet answered by the store. They already have a system
+ * time. A read as of that time, before they are stored, would differ from a later read as of the
+ * same time. Erasures are excluded: they change past reads anyway, and may take long.
  */
 export class UnderWay {
-  /** By what is sent at once: who waits for it. */
+  /** Callbacks of waiting readers, by batch. */
   readonly #sent: ChurnMap<readonly FactWrite[], (() => void)[]> = new ChurnMap();
 
   accept(writes: readonly FactWrite[]): void {
     if (writes.length > 0) this.#sent.set(writes, []);
   }
 
-  /** The store has answered, whatever it did. */
+  /** The store has answered, with any result. */
   settled(writes: readonly FactWrite[]): void {
     const waiting = this.#sent.get(writes) ?? [];
     this.#sent.delete(writes);
@@ -23,8 +23,9 @@ export class UnderWay {
   }
 
   /**
-   * Settles when the store has answered all that it was sent by now of what is asked for, at this instant or before; undefined where that is
-   * nothing. What is accepted meanwhile is not waited for: it has a later time, but for that of a turn which began before.
+   * Resolves when the store has answered all current changes of the requested facts up to this
+   * instant; undefined if there are none. Changes accepted in the meantime are not awaited, because
+   * they are later, except those of a turn that started before.
    */
   arrived(asked: Pick<PartitionName, 'space'> & Partial<PartitionName>, system: Instant): Promise<unknown> | undefined {
     const { space, subject, predicate } = asked;

@@ -9,21 +9,22 @@ import {
   type PredicateDeclaration,
 } from '#memory';
 
-/** Where something is said, and of which object; without one, of all that there are. */
+/** The period and object of a statement; all objects if none is given. */
 export interface Touch {
   readonly valid: Period;
   readonly object?: string | undefined;
 }
 
 /**
- * What is open of a partition. A history may be long, and what is said meets little of it: a write looks at what it meets alone. Whether all of
- * it may stand together is looked at once, since what is planned on it may again.
+ * The open rows of a partition. A history may be long, but a statement overlaps few rows, so a
+ * write reads only those. All rows are checked for consistency once, because plans keep them
+ * consistent.
  */
 export class OpenRows {
   readonly #rows: OpenSet<FactVersion>;
-  /** By their objects' keys; there from when it is first asked for, which nobody does where there is one value at a time. */
+  /** By object key; built on first use, and never for predicates with one value at a time. */
   #ofObjects: Map<string, OpenSet<FactVersion>> | undefined;
-  /** As which all of it is known to stand together. */
+  /** Cardinalities for which all rows are known to be consistent. */
   #checked: Set<Cardinality> = new Set();
 
   /** Rows in any order. */
@@ -31,14 +32,14 @@ export class OpenRows {
     this.#rows = new OpenSet(rows);
   }
 
-  /** In the order of its beginning. */
+  /** In the order of their start. */
   get all(): readonly FactVersion[] {
     return [...this.#rows];
   }
 
   /**
-   * Those that a plan for what is said there depends on, in order: what overlaps it, and where there are several values only what has an object
-   * that it names.
+   * The rows that a plan for these statements depends on, in order: the rows that overlap; with
+   * several values per subject, only those with the stated objects.
    *
    * @throws MemoryError as `checkOpen` does
    */
@@ -49,11 +50,11 @@ export class OpenRows {
       ({ valid, object }) => this.#met(isSingle ? undefined : object)?.overlapping(valid) ?? [],
     );
     if (found.length === 1) return found[0]!;
-    // In order as a whole, and each once.
+    // In order overall, and each row once.
     return [...new OpenSet(found.flat())];
   }
 
-  /** After a change that was planned on it. */
+  /** Applies a change that was planned on these rows. */
   change({ close, insert }: Pick<FactWrite, 'close' | 'insert'>): void {
     for (const key of close) {
       const row = this.#rows.delete(key);
@@ -67,7 +68,7 @@ export class OpenRows {
     }
   }
 
-  /** Rows that somebody has who speaks of that object, or of all; undefined where there are none. */
+  /** The rows with that object, or all rows; undefined if there are none. */
   #met(object: string | undefined): OpenSet<FactVersion> | undefined {
     if (object === undefined) return this.#rows;
     if (this.#ofObjects === undefined) {
@@ -92,7 +93,7 @@ function addTo(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion): vo
   rows.add(row);
 }
 
-/** Nothing is kept of an object that has no row any more. */
+/** An object without rows is removed. */
 function takeFrom(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion): void {
   const key = objectKey(row.object);
   const rows = objects.get(key)!;
@@ -100,7 +101,10 @@ function takeFrom(objects: Map<string, OpenSet<FactVersion>>, row: FactVersion):
   if (rows.size === 0) objects.delete(key);
 }
 
-/** The row as a plan has it, without what only a store has of it; in canonical order, so that the text of a witness takes half the time. */
+/**
+ * The row as a plan has it, without store-only columns. In canonical order, which halves the time
+ * for the text of a witness.
+ */
 export function orderedRow(row: FactVersion): FactRow {
   return {
     asserted_from: row.asserted_from,

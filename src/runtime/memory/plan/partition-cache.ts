@@ -16,48 +16,55 @@ import { type Level, type Line, untilOf } from '../visible/visibility.ts';
 import { MadeClaims } from './claim-cache.ts';
 import { OpenRows } from './open-rows.ts';
 
-/** Partitions whose open rows are kept in memory; more only cost a look each. */
+/** Partitions whose open rows are cached. Further ones cost only a read each. */
 const PARTITIONS_MAX = 8_192;
 
-/** Claims of one partition that are kept in memory once the store has them, beside those that were looked for last. */
+/** Cached claims per partition once the store has them, besides the most recently looked up. */
 const CLAIMS_MAX = 1_000;
 
-/** A partition as it is here: what the store had, and what was accepted since. */
+/** A cached partition: the store's rows, and the changes accepted since. */
 export interface Known {
   readonly state: Omit<PartitionState, 'open'> | undefined;
-  /** Of a branch that has not changed it: what it sees of it. */
+  /** The visible source, for a branch that has not changed the partition. */
   readonly source?: Source | undefined;
-  /** What is believed of it. */
+  /** The open facts of the partition. */
   readonly open: OpenRows;
-  /** Claims that were looked for by the name of their source, and whether they had been made. */
+  /** Claims that were looked up by source name, and whether they exist. */
   readonly claims: Map<string, boolean>;
-  /** Those of them that were looked for last. */
+  /** The most recently looked-up claims. */
   readonly sought: readonly string[];
-  /** Another one each time that it is read: what is looked for beside one tells nothing beside another. */
+  /** New for each read: a lookup belongs to one read and does not apply to another. */
   readonly reading: symbol;
 }
 
-/** A partition as its source has it where a branch begins. */
+/** A source's partition as it is where a branch starts. */
 export interface Source {
-  /** Where the branch begins: what it changes comes after that. */
+  /** The start of the branch, before all of its changes. */
   readonly begins: Instant;
-  /** The latest change that there was by then, or where the branch begins if there are later ones; absent where there was none. */
+  /**
+   * The latest change of the source by then, or the branch's start if later changes exist; absent
+   * without a change.
+   */
   readonly until?: Instant;
-  /** What was open then, as rows of the branch, in the order of its beginning. */
+  /** The rows that were open then, as rows of the branch, in the order of their start. */
   readonly open: readonly FactVersion[];
   /**
-   * The source's partitions that may still be changed at a time before the branch begins: by a process whose clock is behind, or at the very
-   * same instant. The store sees to it that they are as they were when the branch changes its own.
+   * Source partitions that may still get changes at a time before the branch starts: by a process
+   * with a slow clock, or at the very same instant. The store checks that they are unchanged when
+   * the branch changes its own partition.
    */
   readonly reads: readonly PartitionRead[];
 }
 
 /**
- * Something has to be awaited before it can be ruled on: most often facts that are to be read. Whoever catches it does that, and begins
- * again. It is no error: nobody sees where it comes from, which takes longer to find out than what is to be read.
+ * Signals that a read must be awaited before the ruling, usually of facts. The catcher awaits it
+ * and starts again. This is not an error and has no stack trace, because collecting one takes
+ * longer than most reads.
  */
 export class NotRead {
-  /** Where a judge is to be asked: when what it is asked about was said, so that the question stays the same. */
+  /**
+   * For a judge's vote: returns the time of the statements, so that the question stays the same.
+   */
   readonly read: () => Promise<Instant | undefined>;
 
   constructor(read: () => Promise<Instant> | Promise<void>) {
@@ -66,20 +73,20 @@ export class NotRead {
 }
 
 /**
- * Partitions in memory, which move with what is accepted and are checked by the store with each commit. What turns out to be another
- * one there is forgotten here.
+ * Cached partitions. Accepted changes update them, and the store checks their versions with each
+ * commit. A partition that turns out to differ in the store is evicted.
  */
 export class Partitions {
   readonly #store: FactStore;
-  /** With what was accepted; and without, as the store has them. */
+  /** The claims including accepted changes, and the claims as the store has them. */
   readonly #made: MadeClaims;
   readonly #stored: MadeClaims;
   readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
-  /** What branches see of partitions, by their names without the branch. */
+  /** The visible partitions of branches, by their names without the branch. */
   readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
-  /** What is on its way to the store, by partition. */
+  /** Changes in flight to the store, by partition. */
   readonly #sent: ChurnMap<string, Sent> = new ChurnMap();
-  /** How many are reading a partition. */
+  /** The number of readers of each partition. */
   readonly #readers: ChurnMap<string, number> = new ChurnMap();
 
   constructor(store: LedgerStore & FactStore) {
@@ -88,16 +95,18 @@ export class Partitions {
     this.#stored = new MadeClaims(store);
   }
 
-  /** Undefined where it has to be read first. */
+  /** Undefined if it must be read first. */
   get(name: PartitionName, claims: readonly string[]): Known | undefined {
     const known = this.#known.get(keyOf(name)) ?? undefined;
     return known !== undefined && claims.every((claim) => known.claims.has(claim)) ? known : undefined;
   }
 
   /**
-   * Settles when nothing of another sender is on its way there; undefined where nothing is. A sender is a trajectory until it loses to another
-   * process: entries fall with the one before them, so that they may be planned on one another before the store has them. Those of two
-   * trajectories do not, and what falls may not be answered yet when what comes after it is planned anew.
+   * Resolves when no change of another sender is in flight there; undefined if there is none. A
+   * sender is a trajectory until it loses to another process. Entries of one trajectory fail
+   * together, so they may be planned on one another before the store has them. Entries of two
+   * trajectories do not. A failed change may also be unanswered when its successor is planned
+   * again.
    */
   awaited(name: PartitionName, sender: string): Promise<void> | undefined {
     const sent = this.#sent.get(keyOf(name));
@@ -105,11 +114,11 @@ export class Partitions {
   }
 
   /**
-   * Settles when nothing is on its way to any of them. From then on all are awaited by everybody else, until they are let go of by what it
-   * answers with.
+   * Resolves when no change is in flight to any of the partitions. From then on all other senders
+   * wait for them, until the returned function releases them.
    */
   async hold(names: readonly PartitionName[]): Promise<() => void> {
-    // In one order: nobody who holds one waits for another that is held by who waits for the first.
+    // Always in the same order, to avoid deadlock between holders.
     const keys = [...new Set(names.map(keyOf))].sort();
     for (const key of keys) {
       for (let sent = this.#sent.get(key); sent !== undefined; sent = this.#sent.get(key)) await sent.settled;
@@ -120,7 +129,9 @@ export class Partitions {
     };
   }
 
-  /** `line`: what is seen by who wants to change it; its own memory is the partition's. */
+  /**
+   * `line`: the visibility chain of the changing trajectory, whose own memory has the partition.
+   */
   async read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
     const key = keyOf(name);
     this.#readers.set(key, (this.#readers.get(key) ?? 0) + 1);
@@ -136,15 +147,16 @@ export class Partitions {
   async #read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
     const key = keyOf(name);
     const before = this.#known.get(key);
-    // Before the claims are looked for: who makes one of them after that changes the partition, and the store then tells.
+    // Read before the claims are looked up. A claim made after that changes the partition, and the
+    // store then refuses the commit.
     const read = before == null ? { ...(await this.#readState(name, line)), reading: Symbol() } : before;
     const found = new Map<string, boolean>();
     for (const claim of claims) found.set(claim, await this.#isMade(claim, name, read.state, line));
     const now = this.#known.get(key);
-    // What was known was accepted and did not come to be, or is not so any more; or somebody has read it meanwhile, who may have seen claims made
-    // that were not there when they were looked for. Whoever needs it has it read again.
+    // Known changes were accepted but failed or are outdated, or a concurrent read may have seen
+    // newer claims. The caller reads the partition again if it needs it.
     if (now == null ? before != null : now.reading !== read.reading) return;
-    // What was accepted while it was read is ahead of that.
+    // Changes accepted during the read are ahead of it.
     const { state, source, open } = now ?? read;
     this.#known.set(key, {
       state,
@@ -159,12 +171,15 @@ export class Partitions {
     this.#ofBranches.set(names, (this.#ofBranches.get(names) ?? new Set()).add(key));
   }
 
-  /** Whether the store has a claim, where it is seen by who has this line: nothing is remembered of what is looked for. */
+  /** Whether the store has a claim that is visible in this chain. Nothing is cached. */
   async has(claim: string, name: PartitionName, line: Line): Promise<boolean> {
     return this.#isMade(claim, name, await this.#store.partition(name), line, this.#stored);
   }
 
-  /** Whether a claim was made where it is seen: it has a row there, or none, because another one there says the same. */
+  /**
+   * Whether a claim was made in a visible memory: it has its own row there, or none because another
+   * row has the same fact.
+   */
   async #isMade(
     claim: string,
     { space, subject, predicate }: PartitionName,
@@ -179,7 +194,7 @@ export class Partitions {
       if (state !== undefined) {
         if ((await made.of(name, state, until)).has(claim)) return true;
       } else if (n === 0) {
-        // Somebody may have begun it since.
+        // Another writer may have created it since.
         const [row] = await this.#store.facts({ ...name, kind: 'all', lineage: claim, limit: 1 });
         if (row !== undefined) return true;
       }
@@ -203,8 +218,9 @@ export class Partitions {
   }
 
   /**
-   * What the store has by now is another one, or something that is open was erased, which the version of a branch's partition does not say: it is
-   * read again. What is on its way there is compared by the store itself. `line`: as in `read`.
+   * Compares with the store: the partition has changed, or an open row was erased, which the
+   * version of a branch's partition does not show. It is then read again. Changes in flight are
+   * compared by the store itself. `line`: as in `read`.
    */
   async compare(name: PartitionName, line: Line): Promise<void> {
     const key = keyOf(name);
@@ -216,16 +232,17 @@ export class Partitions {
       state?.version === known.state?.version &&
       state?.names.hash === known.state?.names.hash &&
       saysTheSame(open.all, known.open.all);
-    // Claims that were looked for meanwhile change nothing of what it is; what was accepted or read is another.
+    // Claims that were looked up in the meantime do not change the partition. Accepted changes and
+    // reads do.
     if (!isSame && now?.state === known.state && now?.source === known.source) this.#known.set(key, null);
   }
 
-  /** What was known of them is not so any more. */
+  /** The cached state of these names is outdated. */
   forgetNames(names: readonly PartitionName[]): void {
     for (const name of names) this.#known.set(keyOf(name), null);
   }
 
-  /** They were accepted, and are on their way to the store. */
+  /** The changes were accepted and are in flight to the store. */
   accept(writes: readonly FactWrite[], sender: string): void {
     for (const write of writes) {
       const key = keyOf(write.partition);
@@ -234,7 +251,7 @@ export class Partitions {
       this.#sent.set(key, sent);
       this.#made.accept(write);
       const before = this.#known.get(key);
-      // An erasure changes what nobody here has read.
+      // An erasure changes partitions that were never read here.
       if (before == null) continue;
       const { claims, sought, reading } = before;
       for (const { lineage } of write.insert) claims.set(lineage, true);
@@ -244,14 +261,14 @@ export class Partitions {
     }
   }
 
-  /** Claims of what was accepted that have no row. */
+  /** Claims of accepted changes that have no row. */
   made(name: PartitionName, claims: readonly string[]): void {
     const known = this.#known.get(keyOf(name));
     for (const claim of claims) known?.claims.set(claim, true);
     this.#made.merged(name, claims);
   }
 
-  /** The store has answered, whatever it did. */
+  /** The store has answered, with any result. */
   settled(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) {
       this.#answered(keyOf(partition));
@@ -259,7 +276,10 @@ export class Partitions {
     }
   }
 
-  /** Branches that have not changed it may take over another version of it now, and are not to be told so by the store. */
+  /**
+   * Branches that have not changed the partition now inherit another version of it. They are
+   * evicted here, because the store would otherwise refuse their next commit.
+   */
   #forgetSources(name: PartitionName): void {
     const names = sharedKeyOf(name);
     for (const key of this.#ofBranches.get(names) ?? []) {
@@ -276,13 +296,17 @@ export class Partitions {
     sent.settle();
     const known = this.#known.get(key);
     if (known == null || known.claims.size <= CLAIMS_MAX || this.#readers.has(key)) return;
-    // The store has the others now, and is asked again. Whoever looked for these has waited for this, and begins again with them.
+    // The store has the other claims now, and is asked again. Callers that looked up these claims
+    // have waited for this, and start again with them.
     const kept = new Set(known.sought);
     const claims = new Map([...known.claims].filter(([claim]) => kept.has(claim)));
     this.#known.set(key, { ...known, claims });
   }
 
-  /** They did not come to be, or what they were planned on is not so any more. A text that is gone may be one that branches took over. */
+  /**
+   * The changes failed, or their base is outdated. An erased text may also be one that branches
+   * inherited.
+   */
   forget(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) {
       this.#made.forget(partition);
@@ -292,7 +316,10 @@ export class Partitions {
   }
 }
 
-/** Who holds partitions that nothing is on its way to. No sender's name: those begin with a number. */
+/**
+ * The holder of partitions without changes in flight. It cannot be a sender's name, because those
+ * start with a number.
+ */
 const HOLDER = 'holder';
 
 /** Changes of one sender that the store has not answered yet. */
@@ -309,8 +336,9 @@ function sentBy(sender: string): Sent {
 }
 
 /**
- * What a branch takes over of a partition. Versions are read first: what is changed after that has a greater system time than what is
- * there, so that nothing of what is read as of then can become another thing, and where something may come before, its version is another.
+ * The rows that a branch inherits of a partition. Versions are read first. A later change has a
+ * greater system time than the existing rows, so it does not affect the rows read as of then. If an
+ * earlier change is possible, the partition's version shows it.
  */
 async function readSource(
   store: FactStore,
@@ -344,7 +372,7 @@ function sharedKeyOf({ space, subject, predicate }: PartitionName): string {
   return keyOf({ space, subject, predicate });
 }
 
-/** Whether it is the same rows, with the same texts. */
+/** Whether two lists have the same rows with the same texts. */
 function saysTheSame(one: readonly FactVersion[], other: readonly FactVersion[]): boolean {
   const texts = new Map(one.map((row) => [`${row.system_time_start} ${row.fact_id}`, row.object]));
   return (

@@ -54,38 +54,50 @@ import { type Judge, Votes } from './votes.ts';
 
 const KEY_BYTES = 32;
 
-/** What a proposal's sayings do to what is believed, planned and ready to be written. */
+/** The planned fact changes of a proposal's statements, ready to be written. */
 export interface Believed {
   /** As the commit has them. */
   readonly changes: readonly BeliefChange[];
-  /** As the store takes them, when the commit has its id. From then on they are what is believed here. */
+  /**
+   * As the store takes them, once the commit has its id. From then on they are the current facts
+   * here.
+   */
   accept(entryId: Hash): readonly FactWrite[];
 }
 
-/** What is to be written is refused, or somebody has to choose first. */
+/** The statements are refused, or a counselor must choose first. */
 export type NotBelieved = { readonly refusal: AssizeError } | Asked;
 
-/** The proposal that says something. */
+/** The proposal with the statements. */
 export interface Sayer {
-  /** The same object each time that one call has it planned. */
+  /** The same object each time that one call plans the proposal. */
   readonly call: object;
-  /** Of its trajectory's writer: another number once others went on there, after whom it is then ruled on. */
+  /**
+   * The generation of its trajectory's writer; changes when another writer commits there and the
+   * proposal is adjudicated again.
+   */
   readonly life: number;
   readonly compiled: Pick<Compiled, 'sayings'>;
   readonly proposalId: Hash;
   readonly trajectoryId: string;
   readonly at: Instant;
-  /** When it was said, where that was before: what is said without a time of its own is so from then on. Default: `at`. */
+  /**
+   * The time of the statements, if it was earlier than `at`: the start of valid time for statements
+   * without a time. Default: `at`.
+   */
   readonly saidAt?: Instant | undefined;
   readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
   readonly kept: Kept;
-  /** What somebody has chosen. */
+  /** The counselor's answers. */
   readonly answers?: readonly Answer[];
-  /** Throws where whoever has chosen may not choose that; its error is thrown on. Default: they may. */
+  /**
+   * Throws if the counselor may not choose that answer; its error is passed on. Default: any answer
+   * is allowed.
+   */
   readonly mayAnswer?: (question: Question) => void;
 }
 
-/** Plans what sayings change, on what is believed here; one of these a runtime. */
+/** Plans the fact changes of statements, on the cached facts. One instance per runtime. */
 export class Beliefs {
   readonly #store: LedgerStore & FactStore;
   readonly #random: Random;
@@ -93,7 +105,7 @@ export class Beliefs {
   readonly #votes: Votes | undefined;
   readonly #underWay: UnderWay = new UnderWay();
   #key: Uint8Array | undefined;
-  /** Calls during which what is known here was compared with what the store has, and in which life. */
+  /** Calls during which the cache was compared with the store, with the generation then. */
   readonly #compared: WeakMap<object, number> = new WeakMap();
   readonly lines: Lines;
 
@@ -114,7 +126,7 @@ export class Beliefs {
   }
 
   /**
-   * Undefined where nothing is said. Nothing awaits here: what has to be read first is thrown.
+   * Undefined without statements. Synchronous: a needed read is thrown.
    *
    * @throws NotRead
    */
@@ -125,7 +137,7 @@ export class Beliefs {
     const line = this.lines.known(sayer.trajectoryId);
     if (line === undefined) throw new NotRead(async () => void (await this.lines.of(sayer.trajectoryId)));
     const outcome = this.#outcome(key, sayer, line);
-    // A commit tells only of the partitions that it changes whether they were still as they are known here.
+    // A commit verifies only the partitions that it changes.
     const changed = 'changes' in outcome ? outcome.changes.length : 0;
     if (changed < partitionsIn(sayer, line)) this.#requireCompared(sayer, line);
     return outcome;
@@ -136,7 +148,7 @@ export class Beliefs {
       const names = namesIn(sayer, line);
       const awaited = names.flatMap((name) => this.#partitions.awaited(name, senderOf(sayer)) ?? []);
       if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
-      // Before claims get their ids, which is most of the work where much is said.
+      // Before claims get their ids, which is most of the work for many statements.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
       if (unknown.length > 0)
         throw new NotRead(() =>
@@ -150,7 +162,7 @@ export class Beliefs {
       if (unread.length === 0) return this.#planned(groups, sayer, line);
       throw new NotRead(() => this.#read(line, unread));
     } catch (error) {
-      // What was said is at fault, or does not go with what is believed.
+      // The statements are at fault, or do not fit the current facts.
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
       throw error;
     }
@@ -165,29 +177,35 @@ export class Beliefs {
     });
   }
 
-  /** Whether it is the judge who chooses, and no person. */
+  /** Whether the judge decides this question, instead of a human. */
   isJudged({ strategy }: Question): boolean {
     return this.#votes !== undefined && strategy === 'rule';
   }
 
   /**
-   * Waits until nothing is on its way to these partitions. From then on nobody else here plans on them until they are let go of, which
-   * has to be.
+   * Waits until no change is in flight to these partitions. From then on no other caller here plans
+   * on them until they are released. Callers must release them.
    */
   hold(names: readonly PartitionName[]): Promise<() => void> {
     return this.#partitions.hold(names);
   }
 
-  /** Whether a claim is in the store, where this trajectory sees it. One without a source never is: it is another one each time. */
+  /**
+   * Whether a claim is in the store and visible to this trajectory. Always false without a source,
+   * because each such assertion is a new claim.
+   */
   async has(claim: Claiming, trajectoryId: string): Promise<boolean> {
     const key = this.#key ?? (await this.#store.claimKey());
-    // Without a key nobody has said anything in this store.
+    // Without a key the store has no statements yet.
     if (key === undefined || claim.source === undefined) return false;
     const line = await this.lines.of(trajectoryId);
     return this.#partitions.has(idFrom(key, claim, claim.source), nameOf(claim, line[0]), line);
   }
 
-  /** What an erasure changes of partitions that lose something by it. Once it is settled, nothing of them is remembered. */
+  /**
+   * The partition changes of an erasure. Once it is settled, nothing of the partitions stays
+   * cached.
+   */
   forgetting(losing: readonly LosingPartition[], at: Instant, by: Pick<Sayer, 'trajectoryId' | 'life'>): Believed {
     const { changes, writes } = forgotten(losing, at);
     return {
@@ -199,19 +217,19 @@ export class Beliefs {
     };
   }
 
-  /** The store has answered what was accepted; whether it came to be, and is what is known here. */
+  /** The store has answered the accepted changes; `isWritten`: whether they were committed. */
   settled(writes: readonly FactWrite[], isWritten: boolean): void {
     if (!isWritten) this.#partitions.forget(writes);
     this.#partitions.settled(writes);
     this.#underWay.settled(writes);
   }
 
-  /** As `UnderWay.arrived`, of what this runtime has accepted. */
+  /** Same as `UnderWay.arrived`, for the changes that this runtime has accepted. */
   arrived(...asked: Parameters<UnderWay['arrived']>): Promise<unknown> | undefined {
     return this.#underWay.arrived(...asked);
   }
 
-  /** What was asked about was not put up, because something of it was erased. */
+  /** The questions were not submitted, because a fact that they quote was erased. */
   unasked(partitions: readonly PartitionName[]): void {
     this.#partitions.forgetNames(partitions);
   }
@@ -250,7 +268,7 @@ export class Beliefs {
     const questions: Question[] = [];
     const repeats: Hash[] = [];
     const given = givenBy(sayer);
-    // Before a judge is asked for anything, so that nothing comes of what is refused.
+    // Checked before a judge is asked, so a refused answer has no effect.
     for (const { plan } of begun) checkChosen(plan, given, sayer);
     const untimed = untimedIn(groups);
     for (const each of begun) {
@@ -275,8 +293,8 @@ export class Beliefs {
   }
 
   /**
-   * With what somebody has chosen or the judge has voted; what the judge has not yet is asked before it is planned again. `given` loses
-   * what is used of it.
+   * The plan with the counselor's answers and the judge's votes. Missing votes are requested before
+   * the next plan. Used answers are removed from `given`.
    *
    * @throws NotRead
    */
@@ -290,7 +308,7 @@ export class Beliefs {
     const voted = ({ request }: Question): Answer | undefined => votes?.of(sayer.call, request);
     const unasked = plan.questions.filter((question) => this.isJudged(question) && voted(question) === undefined);
     if (votes !== undefined && unasked.length > 0) {
-      // Nobody is asked about what is known by now not to be so.
+      // No question is asked about facts that are known to be outdated.
       this.#requireCompared(sayer, line);
       if (sayer.saidAt === undefined && untimed.length > 0)
         throw new NotRead(() => votes.saidAt(writing.partition, untimed, sayer.at));
@@ -312,14 +330,16 @@ export class Beliefs {
       const names = known ?? contentOf(kept.made({ ...name }));
       const contents = new Map(touched.map(({ lineage, content }) => [lineage, content]));
       const insert = plan.insert.map((row): [FactRow, ContentRef] => {
-        // One text a claim, so that it is erased with it wherever it stands; a witness is a text of its own.
+        // One blob per claim, so it is erased with the claim in every place. A witness is a
+        // separate blob.
         if (row.row_kind === 'audit') return [row, contentOf(kept.made(row.object))];
         const content = contents.get(row.lineage) ?? contentOf(kept.made(row.object));
         contents.set(row.lineage, content);
         return [row, content];
       });
       const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
-      // Texts that may not be erased meanwhile. Of a branch all that is open: an erasure where it was said is no change of the branch's partition.
+      // Blobs that must not be erased before the commit. For a branch these are all open rows,
+      // because an erasure in the source does not change the branch's partition.
       const repeats = name.branch === undefined ? repeatedBy(plan, touched) : [...new Set(textsOf(open.all))];
       const reads = source?.reads ?? [];
       return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
@@ -367,7 +387,7 @@ export class Beliefs {
   }
 
   async #readKey(): Promise<void> {
-    // Chance is for the first one who says something in a store alone.
+    // Randomness is used only for the first statement in a store.
     this.#key = (await this.#store.claimKey()) ?? (await this.#store.claimKey(this.#random.bytes(KEY_BYTES)));
   }
 }
@@ -386,17 +406,17 @@ interface Group {
   readonly sourced: readonly string[];
 }
 
-/** What is known of a partition that is changed. */
+/** The known state of a partition to change. */
 interface From {
-  /** What the plan depends on of what is open. */
+  /** The open rows that the plan depends on. */
   readonly touched: readonly FactVersion[];
   readonly open: OpenRows;
   readonly names: ContentRef | undefined;
-  /** Of a branch that has not changed the partition yet. */
+  /** The source, for a branch that has not changed the partition yet. */
   readonly source?: Source | undefined;
 }
 
-/** What is planned as long as nobody has answered. */
+/** The plan before any answer. */
 interface Begun {
   readonly group: Group;
   readonly said: Group['said'];
@@ -411,7 +431,7 @@ interface Planned extends From {
   readonly version: number;
 }
 
-/** What somebody has chosen, by the question. @throws MemoryError `repeated_answer` */
+/** The counselor's answers, by question. @throws MemoryError `repeated_answer` */
 function givenBy({ answers = [] }: Sayer): Map<string, Answer> {
   const given = new Map<string, Answer>();
   for (const answer of answers) {
@@ -425,7 +445,7 @@ function givenBy({ answers = [] }: Sayer): Map<string, Answer> {
   return given;
 }
 
-/** @throws what `mayAnswer` throws */
+/** @throws the errors of `mayAnswer` */
 function checkChosen(plan: Plan | Ask, given: ReadonlyMap<string, Answer>, { mayAnswer }: Sayer): void {
   if (plan.kind !== 'ask' || mayAnswer === undefined) return;
   for (const question of plan.questions) if (given.has(question.request)) mayAnswer(question);
@@ -435,7 +455,7 @@ function isChange(plan: Plan | Ask): boolean {
   return plan.kind === 'ask' || plan.close.length + plan.insert.length > 0;
 }
 
-/** Who sends changes that may be planned on one another before the store has them. */
+/** The sender of changes that may be planned on one another before the store has them. */
 function senderOf({ trajectoryId, life }: Pick<Sayer, 'trajectoryId' | 'life'>): string {
   return `${life} ${trajectoryId}`;
 }
@@ -448,12 +468,15 @@ function nameOf({ space, subject, predicate }: Saying, { branch }: Level): Parti
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
-/** The greatest place in the order of commits, 0 where there is nothing: who takes these over goes on from there. */
+/**
+ * The greatest position in the order of commits, 0 if there are no rows. A branch that inherits the
+ * rows continues from it.
+ */
 function seqOf(rows: readonly FactVersion[]): number {
   return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
 }
 
-/** Where the texts stand that witnesses of a plan repeat: of all that is open where somebody lost. */
+/** The blobs whose texts the plan's witnesses repeat: those of all open rows of a contradiction. */
 function repeatedBy({ insert }: Plan, touched: readonly FactVersion[]): Hash[] {
   const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
   const isRepeated = (row: FactVersion): boolean =>
@@ -461,7 +484,7 @@ function repeatedBy({ insert }: Plan, touched: readonly FactVersion[]): Hash[] {
   return [...new Set(textsOf(touched.filter(isRepeated)))];
 }
 
-/** Where the texts of rows stand, as far as they were not erased. */
+/** The blobs of rows, unless erased. */
 function textsOf(rows: readonly FactVersion[]): Hash[] {
   return rows.filter((row) => !isErasedRow(row)).map(({ content }) => content.hash);
 }
@@ -470,7 +493,7 @@ function partitionsIn(sayer: Sayer, line: Line): number {
   return new Set(namesIn(sayer, line).map((name) => JSON.stringify(name))).size;
 }
 
-/** What is said of each partition, in the order in which the partitions come first. */
+/** The statements by partition, in order of each partition's first statement. */
 function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer, [own]: Line): Group[] {
   const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
   for (const [n, saying] of compiled.sayings.entries()) {
@@ -492,21 +515,27 @@ function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt
   return [...groups.values()];
 }
 
-/** Claims that have no time of their own, in code-unit order: they are so since they were said. */
+/**
+ * Claims without a time of their own, in code-unit order: they are valid from the time of their
+ * statement.
+ */
 function untimedIn(groups: readonly Group[]): string[] {
   const isUntimed = ({ saying }: Group['said'][number]): boolean =>
     saying.verb === 'change' ? saying.from === undefined : saying.verb === 'assert' && saying.valid?.from === undefined;
   return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
-/** What says that something is so. */
+/** A statement that a fact holds. */
 type Claiming = Exclude<Saying, { verb: 'retract' }>;
 
 function idOf(key: Uint8Array, saying: Claiming, proposalId: Hash, n: number): string {
   return idFrom(key, saying, saying.source ?? `${proposalId}#${n}`);
 }
 
-/** Of what was said, and not of when: the same from the same source is the same claim also where it has no time of its own. */
+/**
+ * A function of the statement and not of its time. The same statement from the same source is the
+ * same claim, also without a time of its own.
+ */
 function idFrom(key: Uint8Array, saying: Claiming, source: string): string {
   const { space, subject, predicate, object } = saying;
   const given = saying.verb === 'change' ? { from: saying.from } : saying.valid;
@@ -552,7 +581,7 @@ function planOf(said: Group['said'], writing: Writing): Plan | Ask {
   }
 }
 
-/** What is said to be so, and of a correction what was not: where, and of which object. */
+/** The periods and objects of a statement; for a correction, also the object that was wrong. */
 function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] {
   const { object } = saying;
   switch (saying.verb) {
@@ -570,12 +599,15 @@ function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] 
   }
 }
 
-/** It is so since it was said, and without an end, where nothing else is said. @throws MemoryError `reversed_period`, `empty_period` */
+/**
+ * Without a period: from the time of the statement, without an end. @throws MemoryError
+ * `reversed_period`, `empty_period`
+ */
 function periodOf(
   { from, to = OPEN_END }: { readonly from?: Instant; readonly to?: Instant } = {},
   saidAt: Instant,
 ): Period {
-  // Whose end was given has no other instant to exchange it with.
+  // With a given end, only the end can be at fault.
   if (from === undefined && to <= saidAt)
     throw new MemoryError(
       to < saidAt ? 'reversed_period' : 'empty_period',
@@ -597,7 +629,7 @@ function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertio
   };
 }
 
-/** The row without what only a store has of it: also the memory that it stands in, which may not be that of who sees it. */
+/** The row without store-only columns, and without its memory, which may not be the reader's. */
 export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }

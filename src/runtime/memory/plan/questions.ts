@@ -7,8 +7,8 @@ import type { Asked, AskedFor, AskedQuestion } from '../../records/questions.ts'
 import type { Writer } from '../../writer/writer.ts';
 
 /**
- * What was approved, put up for somebody who chooses between what it says and what is believed; refused where the domain has nobody to
- * ask. The world is as before.
+ * Submits an approved proposal to a counselor, who chooses between its statements and the current
+ * facts. Refused if the domain has no such counselor. The state is as before.
  */
 export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidAt?: Instant): AskedFor | Rejected {
   const { policy } = approved.compiled;
@@ -24,12 +24,12 @@ export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidA
 }
 
 /**
- * What has to be chosen, as a pending approval has it, and as the store has that now.
+ * The questions of a pending approval, and their state in the store now.
  *
  * @throws RuntimeError `not_pending`, `erased`
  */
 export async function readQuestions(writer: Writer, pendingId: Hash): Promise<readonly AskedQuestion[]> {
-  // Another process may have put it up, or decided it, since this one has read the trajectory.
+  // Another process may have submitted or resolved it since this process read the trajectory.
   if (writer.stale || (await writer.isBehind())) await writer.ready();
   const pending = writer.parts.chain.open.get(pendingId);
   if (pending === undefined)
@@ -46,8 +46,8 @@ export async function readQuestions(writer: Writer, pendingId: Hash): Promise<re
 }
 
 /**
- * What a pending approval has put up to be chosen, by what answers name; undefined where it has put up nothing, and where what it quotes was
- * erased.
+ * The questions of a pending approval, by the id that answers name. Undefined if it has none, or if
+ * a quoted fact was erased.
  */
 export async function requestsPutUp(
   pending: PendingPayload,
@@ -60,7 +60,7 @@ export async function requestsPutUp(
   return new Set((held.value as unknown as readonly AskedQuestion[]).map(({ request }) => request));
 }
 
-/** Without what only says when it was asked. */
+/** Without the fields that only state the time of the question. */
 function askedOf({ request, space, subject, predicate, members }: Question): AskedQuestion {
   return {
     request,
@@ -76,14 +76,14 @@ function askedOf({ request, space, subject, predicate, members }: Question): Ask
   };
 }
 
-/** Who is asked: all kinds of counselor that the predicates name. */
+/** The channel: all kinds of counselor that the predicates name. */
 function channelFor(domain: Domain, questions: readonly Question[]): string | undefined {
   const named = questions.map(({ predicate }) => domain.memory?.predicates[predicate]?.channel);
   const channels = [...new Set(named.filter((channel) => channel !== undefined))].sort();
   return channels.length === 0 ? undefined : channels.join('+');
 }
 
-/** Of what, and not what: a detail is never erased. */
+/** Names the predicates but not the facts, because a detail is never erased. */
 function detailOf(questions: readonly Question[]): string {
   return questions
     .map(({ predicate, members }) => `${members.length} claims under ${predicate} contradict each other`)

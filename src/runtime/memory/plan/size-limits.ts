@@ -6,18 +6,26 @@ import type { Source } from './partition-cache.ts';
 
 // What an entry holds of what is believed, and what is refused because none does: by name, before anybody is asked, and before anything is written.
 
-/** Characters of an entry that changes may have, which has 1,048,576 bytes and has to say who proposed what besides. */
+/**
+ * Characters available for fact changes in an entry, which has 1,048,576 bytes and also needs room
+ * for the rest of the proposal.
+ */
 const ENTRY_ROOM = 1_000_000;
-/** Changes with fewer rows are in an entry what they are, and not measured. */
+/** Changes with fewer rows are not measured. */
 const MEASURED_FROM = 100;
-/** Characters of a row in an entry beside its provenance, of a key that is closed, and of a change beside its rows: at most. */
+/**
+ * Upper bound of the characters of a row without its provenance, of a closed key, and of a change
+ * without its rows.
+ */
 const ROW_MOST = 1_000;
 const KEY_MOST = 200;
 const CHANGE_MOST = 400;
 
 /**
- * Refuses plans of one commit of which some wait for answers, where there may be answers by which no entry holds them: nobody is to be asked
- * in vain. `inherited`: characters of what branches begin with.
+ * Refuses plans with open questions if some answers could make a commit that no entry holds, so
+ * that no counselor answers without success. `inherited`: characters of the rows that branches
+ * inherit.
+ *
  * @throws MemoryError `too_much_at_once`
  */
 export function requireAnswerable(plans: readonly (Plan | Ask)[], inherited: number): void {
@@ -36,8 +44,10 @@ function mostOf(plan: Plan | Ask): number {
 }
 
 /**
- * Characters that an entry takes for what a branch's partition begins with, which its first change there has in full; 0 where it inherits nothing.
- * @throws MemoryError `too_much_inherited` where no entry holds it
+ * Characters of the rows that a branch's partition inherits, which its first change records in
+ * full; 0 if it inherits nothing.
+ *
+ * @throws MemoryError `too_much_inherited` if no entry holds them
  */
 export function inheritedRoom(predicate: string, source: Source | undefined): number {
   if (source?.until === undefined) return 0;
@@ -52,7 +62,7 @@ export function inheritedRoom(predicate: string, source: Source | undefined): nu
   );
 }
 
-/** @throws MemoryError `too_much_at_once` for more than an entry holds */
+/** @throws MemoryError `too_much_at_once` if no entry holds the changes */
 export function requireHeld(changes: readonly BeliefChange[]): void {
   const rows = changes.reduce(
     (sum, { insert, close, inherit }) => sum + insert.length + close.length + (inherit?.rows.length ?? 0),
@@ -65,7 +75,7 @@ export function requireHeld(changes: readonly BeliefChange[]): void {
   );
 }
 
-/** Characters of its text; undefined where an entry may not have as many. */
+/** Characters of its canonical text; undefined if an entry cannot hold that many. */
 function lengthOf(value: unknown): number | undefined {
   try {
     return plainText(value as never).length;

@@ -3,22 +3,28 @@ import { issueText } from '#canon';
 import { type Domain, type PredicateSpec, SAYING_TEXTS, type Saying } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
 
-/** Of a date of JavaScript, whose text has three digits after the second. For callers alone: no detail of a ruling has it. */
+/**
+ * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
+ * this text.
+ */
 export const INSTANT_MADE = 'instantFromMillis of assize/canon makes one of a date’s milliseconds.';
 
-/** What says which predicates there are. */
+/** The declaration of the predicates. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
 
-/** What comes from a caller, of whom a compiler may have seen nothing, and from the memory. */
+/** A caller's input, which may not be type-checked, with the memory's own fields. */
 type Given = Readonly<Record<string, unknown>> & Pick<Saying, 'verb'>;
 
 /**
- * What is given, as the memory says it. Refuses what can't be said, by the codes of the pure floor, which would refuse it too: texts, confidences, periods, predicates and
- * strategies that are none, and members that there are not, whatever is believed. As a proposal it would be a rejection on record, and keep what a caller has mistyped for good.
- * What depends on the rest of a batch, on what is believed or on when it is said is for the ruling. `argument` is what the caller calls it.
+ * A caller's statement in the memory's form. Refuses invalid statements with the codes of the pure
+ * layer, which would refuse them too: invalid texts, confidences, periods, predicates and
+ * strategies, and unknown members. As a proposal it would be a recorded rejection, and the ledger
+ * would keep the caller's mistyped data permanently. Checks that depend on the rest of a batch, on
+ * the current facts or on the time are left to the ruling. `argument` is the caller's name for it.
  *
- * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`, `reversed_period`, `unknown_predicate`,
- * `unknown_strategy`, `strategy_not_allowed`; ArgumentError `bad_argument`
+ * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`,
+ * `reversed_period`, `unknown_predicate`, `unknown_strategy`, `strategy_not_allowed`; ArgumentError
+ * `bad_argument`
  */
 export function sayable<Verb extends Saying['verb']>(
   given: object,
@@ -35,14 +41,14 @@ export function sayable<Verb extends Saying['verb']>(
   return said as unknown as Extract<Saying, { verb: Verb }>;
 }
 
-/** What an action says may be given as it is, with the verb and the space that the memory has as well. */
+/** An action's statement may be passed as it is, with the same verb and space as the memory. */
 function withoutOwn(given: object, own: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(
     Object.entries(given).filter(([name, value]) => !(Object.hasOwn(own, name) && value === own[name])),
   );
 }
 
-/** `elsewhere`: what to do instead of members that one may look for here. */
+/** `elsewhere`: advice for members that a caller may expect here. */
 function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, string>> = {}): Form {
   const there = names.join(', ');
   const known = { ...OWN, ...elsewhere };
@@ -54,7 +60,7 @@ function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, 
   };
 }
 
-/** What the memory gives to each saying: who gives another one means another memory. */
+/** Fields that the memory sets in each statement. Another value means another memory. */
 const OWN: Readonly<Record<string, string>> = { verb: 'the method is the verb', space: 'the memory has its own' };
 const SAID = ['subject', 'predicate', 'object'];
 const CLAIMED = [...SAID, 'confidence', 'source'];
@@ -62,7 +68,7 @@ const SOURCE = { sourceEventId: 'here it is source' };
 const IN_VALID = 'a period stands in valid: { from, to }';
 const PERIOD = membersOf(['from', 'to']);
 
-/** What may be said by each verb; elsewhere a form of the kernel says so (`SAYING` in `kernel/beliefs.ts`). */
+/** The members of each verb; also declared in the kernel (`SAYING` in `kernel/beliefs.ts`). */
 const MEMBERS: Readonly<Record<Saying['verb'], Form>> = {
   assert: membersOf([...CLAIMED, 'valid', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a from, and no end' }),
@@ -70,7 +76,7 @@ const MEMBERS: Readonly<Record<Saying['verb'], Form>> = {
   retract: membersOf([...SAID, 'valid'], { from: IN_VALID, to: IN_VALID }),
 };
 
-/** Each with its schema, whether it has to be there in a retraction, and whether in all else. */
+/** Each text with its schema, and whether it is required in a retraction and in other verbs. */
 const TEXTS = [
   ['space', SAYING_TEXTS.name, true, true],
   ['subject', SAYING_TEXTS.name, true, true],
@@ -87,13 +93,16 @@ function requireTexts(said: Given, argument: string): void {
     if (isPlain(said[name])) continue;
     const { error } = schema.safeParse(said[name]);
     if (error === undefined) continue;
-    // The space is that of the memory, and in no claim.
+    // The space belongs to the memory, not to a claim.
     const place = name === 'space' ? name : `${argument}.${name}`;
     throw unsayable('bad_text', place, `is no text that can be kept: ${issueText(error)}`);
   }
 }
 
-/** What fits every schema of a text, without asking these: that takes longer, and the kernel does it anyway. */
+/**
+ * Whether a text fits every text schema, without running the schemas, which is slower and repeated
+ * by the kernel.
+ */
 function isPlain(text: unknown): boolean {
   return typeof text === 'string' && text.length <= 512 && /^[ -~]+$/.test(text);
 }
@@ -127,7 +136,7 @@ function requireStamp({ strategy }: Given, declared: PredicateSpec, argument: st
   );
 }
 
-/** An end that is left out is open, as far as it can be told without a clock. */
+/** A missing end is open, as far as this can be checked without a clock. */
 function requirePeriod(said: Given, argument: string): void {
   if (said.verb === 'change') {
     const { from } = said;

@@ -15,32 +15,46 @@ import {
 import { RuntimeError } from '../../errors.ts';
 
 /**
- * Who chooses where a predicate declares `rule`. A vote is in the oracle log, under the memory's space, the question's hash and the policy,
- * before it counts: the same question is never asked twice of the same policy, whoever asks and whenever. Where what is believed has
- * changed by then it is another question, which is asked anew. That something became no vote is kept there too, and listed by `attemptsOf`: the
- * judge threw, named a claim that is none of the members, took too long, or was later than another one. What it said then is not.
+ * Decides contradictions of predicates that declare `rule`. A vote is recorded in the oracle log
+ * before it counts, under the memory's space, the question's hash and the policy. The same question
+ * is never asked twice under the same policy, by any caller. Changed facts make another question,
+ * which is asked anew. Invalid votes are recorded too, without their content, and listed by
+ * `attemptsOf`: the judge threw, named a claim that is not a member, took too long, or answered
+ * after another vote.
  *
- * Since when a claim is so that has no time of its own is there before: it is part of the question, which is the same when what was said
- * is said again after a crash.
+ * The start of a claim without its own time is fixed before the vote. It is part of the question,
+ * so the question is the same when the statement is repeated after a crash.
  */
 export interface Judge {
   readonly oracle: Oracle;
-  /** What the votes are made with; another one is another judge. Default: nothing of it is known. */
+  /** The parameters of the judge; other parameters are another judge. Default: unknown. */
   readonly theta?: Theta;
-  /** The version of the policy that it goes by, which witnesses name. Another one is asked anew: no vote stands for a policy that never gave it. */
+  /**
+   * The version of the judge's policy, which witnesses name. Another version is asked anew, because
+   * no vote counts for a policy that did not give it.
+   */
   readonly policy?: string;
-  /** The claim of the member that is to be believed. May ask a model; nothing is open meanwhile. */
+  /**
+   * Returns the claim of the winning member. May call a model; no transaction is open during the
+   * call.
+   */
   readonly choose: (question: Question) => string | Promise<string>;
-  /** How long a vote may take, in whole milliseconds; who proposed gets `judge_late` then, and a vote that comes later is none. Default: as long as it takes. */
+  /**
+   * Maximum duration of a vote, in whole milliseconds. The requester then gets `judge_late`, and a
+   * later vote is invalid. Default: no limit.
+   */
   readonly timeoutMs?: number;
-  /** How that is waited for. Default: the machine's time. */
+  /** Waits for the timeout. Default: the system's timer. */
   readonly pause?: Pause;
 }
 
-/** What a judge has voted, as far as it was asked for. */
+/** The judge's votes. */
 export class Votes {
   readonly #judge: Judge;
-  /** By the call for which it was asked, and no longer: a vote that is erased meanwhile is the log's to know, whichever process erases it. */
+  /**
+   * By the call that asked, and no longer: only the log knows whether a vote was erased since, in
+   * any process.
+   */
   readonly #votes: WeakMap<object, Map<string, Answer>> = new WeakMap();
 
   /** @throws RuntimeError `bad_option` */
@@ -49,26 +63,27 @@ export class Votes {
     this.#judge = judge;
   }
 
-  /** `call`: that for which it was asked. */
+  /** `call`: the call that asked for it. */
   of(call: object, request: string): Answer | undefined {
     return this.#votes.get(call)?.get(request);
   }
 
-  /** When these claims were said, by whoever came first. @throws what the oracle log throws */
+  /** The time of these statements, as first recorded. @throws the errors of the oracle log */
   async saidAt({ space, branch }: PartitionName, claims: readonly string[], at: Instant): Promise<Instant> {
     const { value } = await this.#consulted({
       scope: { kind: 'memory', space },
-      // What a branch tries says nothing of what is said elsewhere.
+      // Statements in a branch are separate from statements outside of it.
       request: { said: claims, ...(branch !== undefined && { branch }) },
-      // By the claims it is found when what they say is erased.
+      // The claims let an erasure of the facts find this answer.
       call: () => ({ at, claims }),
     });
-    // Earlier versions kept the instant alone.
+    // Earlier versions recorded only the instant.
     return typeof value === 'string' ? value : (value as { readonly at: Instant }).at;
   }
 
   /**
-   * @throws MemoryError `unknown_member` for a vote for nobody that is in question, `judge_late`; what the judge and the oracle log throw
+   * @throws MemoryError `unknown_member` for a vote that names no member, `judge_late`; the errors
+   * of the judge and the oracle log
    */
   async ask(call: object, question: Question): Promise<void> {
     const { theta = {}, policy } = this.#judge;
@@ -86,13 +101,16 @@ export class Votes {
     this.#votes.set(call, votes.set(request, { ...by, request, winner: value as string }));
   }
 
-  /** What is said anew after the answer was erased is another question, which names the entry that has erased it. */
+  /**
+   * After an erasure of the answer, a new statement makes a new question, which names the erasing
+   * entry.
+   */
   async #consulted(asking: Consulting): Promise<OracleAnswer> {
     try {
       return await this.#judge.oracle.consult(asking);
     } catch (error) {
       const { scope, request, theta = {} } = asking;
-      // One that the judge met itself, in its own log, is another.
+      // An error that the judge itself met in its own log does not count.
       if (!isAssizeError(error, 'erased') || error.evidence['key'] !== oracleKey({ scope, request, theta }))
         throw error;
       return this.#consulted({ ...asking, request: { ...request, erasedBy: error.evidence['by'] as string } });
@@ -102,7 +120,7 @@ export class Votes {
 
 type Consulting = Omit<Asking, 'request'> & { readonly request: { readonly [member: string]: Json } };
 
-/** Else each proposal would fail by it. Node takes longer times for one millisecond. */
+/** Otherwise each proposal would fail: Node treats longer times as one millisecond. */
 function requireTime({ timeoutMs }: Judge): void {
   if (timeoutMs === undefined || (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) return;
   throw new RuntimeError(
@@ -111,7 +129,9 @@ function requireTime({ timeoutMs }: Judge): void {
   );
 }
 
-/** The judge gets a copy: what it makes of that is neither planned on nor what its vote is compared with. */
+/**
+ * The judge gets a copy, so its changes affect neither the plan nor the comparison with its vote.
+ */
 async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, question: Question): Promise<string> {
   const shown = structuredClone(question);
   if (timeoutMs === undefined) return choose(shown);
@@ -129,7 +149,7 @@ async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, questio
     return await Promise.race([Promise.resolve(choose(shown)), late]);
   } finally {
     isDone.abort();
-    // Woken by that, it is late for nobody.
+    // If the pause is woken by that, no error is late.
     late.catch(() => undefined);
   }
 }

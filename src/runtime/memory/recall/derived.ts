@@ -4,26 +4,30 @@ import { type CommitPayload, type Hash, isBlobRef, type LedgerStore, type Replay
 import { RuntimeError } from '../../errors.ts';
 import { type Line, Lines, SHARED } from '../visible/visibility.ts';
 
-/** An entry that followed from another one, and how. */
+/** An entry that derives from another entry, and the kind of derivation. */
 export interface DerivedEntry {
   readonly id: Hash;
   readonly trajectoryId: string;
   readonly seq: number;
   readonly at: Instant;
   readonly action: string;
-  /** `belief`: what it believes rests on it. `used`: it was made with facts that rest on it. */
+  /**
+   * `belief`: its facts derive from the entry. `used`: its proposal observed facts that derive from
+   * it.
+   */
   readonly how: readonly ('belief' | 'used')[];
-  /** The entries that it followed from at once. */
+  /** The entries that it directly derives from. */
   readonly from: readonly Hash[];
 }
 
 const PAGE = 1_000;
 
 /**
- * Every commit that followed from an entry, however many steps away, oldest first: by the provenance of what they believe, and by the
- * recalls that they observed. Reads the whole store; one whose recall was erased can't be found by it.
+ * Every commit that derives from an entry, over any number of steps, oldest first: by the
+ * provenance of its facts, and by the recalls that it observed. Reads the whole store. A commit
+ * whose recall was erased cannot be found by it.
  *
- * @throws RuntimeError `not_found`; LedgerFault for a blob that is not there
+ * @throws RuntimeError `not_found`; LedgerFault for a missing blob
  */
 export async function derivedFrom(
   { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
@@ -33,7 +37,7 @@ export async function derivedFrom(
     throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, { evidence: { id: entryId } });
   const commits = new Map<Hash, Commit>();
   const lines = new Lines(store);
-  /** By row, and by the memory that it is in: what is shared, or that of a branch. */
+  /** By row and memory: the shared memory, or that of a branch. */
   const writers = new Map<string, Map<string | undefined, Hash>>();
   for (const { trajectory_id } of await store.trajectories())
     for await (const commit of commitsOf(trajectory_id, store, replayer)) {
@@ -65,7 +69,7 @@ interface Commit {
   /** Rows that it wrote, by key. */
   readonly wrote: readonly string[];
   readonly restsOn: ReadonlySet<Hash>;
-  /** Rows that it was made with, by key, and whose memory they were recalled from. */
+  /** Rows that it observed, by key, with the memory of the recall. */
   readonly observed: readonly { readonly row: string; readonly branch: string | undefined }[];
 }
 
@@ -101,7 +105,10 @@ async function* commitsOf(trajectoryId: string, store: LedgerStore, replayer: Re
 /** The token of a write of another entry, in a provenance. */
 const WRITE = /w:([0-9a-f]{64})#/g;
 
-/** The rows that a recall says came back. It is data of who proposed, and may be anything. */
+/**
+ * The rows that a recall claims to have returned. The requester supplies this data, so it may have
+ * any form.
+ */
 function rowsOf(recall: Json): { row: string; branch: string | undefined }[] {
   const { rows, query } = (recall ?? {}) as { readonly rows?: unknown; readonly query?: { readonly branch?: unknown } };
   if (!Array.isArray(rows)) return [];
@@ -111,7 +118,10 @@ function rowsOf(recall: Json): { row: string; branch: string | undefined }[] {
   );
 }
 
-/** What a branch sees; a name that a recall has and that is no trajectory's leads nowhere. */
+/**
+ * The visibility chain of a branch. A recall may name a branch that is not a trajectory; its chain
+ * is empty.
+ */
 async function lineOf(branch: string, lines: Lines): Promise<Line> {
   try {
     return await lines.of(branch);
