@@ -38,7 +38,7 @@ export const FACTS_PAGE = 1_000;
 const HASH_DIGITS = 64;
 const PREFIX = /^[0-9a-f]{8,64}$/;
 
-// A record, so that a new kind of entry fails to compile here until the kind is added.
+// A record: a new kind of entry fails to compile here until the kind is added.
 const KINDS: ReadonlySet<string> = new Set<EntryKind>(
   Object.keys({
     root: true,

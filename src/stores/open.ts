@@ -24,11 +24,11 @@ export type Store = LedgerStore &
 /**
  * Opens the store at a URL.
  *
- * - `sqlite:./file.db` or `sqlite:/absolute/file.db`: everything after the colon is the path,
- *   unescaped.
+ * - `sqlite:./file.db` or `sqlite:/absolute/file.db`: the path is everything after the colon,
+ *   without unescaping.
  * - `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`): requires the
  *   package `pg`.
- * - `memory:` is a new and empty store in each call.
+ * - `memory:`: each call opens a new and empty store.
  *
  * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`,
  *   `store_apart_from_checkpoint`, `store_bad_checkpoint`; otherwise the errors of `openSqlite` and

@@ -21,7 +21,7 @@ const store = await openStore(url, { mode: 'readonly', checkpoint: false });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
     if (!isAwaited(start)) break;
-    // Reads towards the reader, which comes from the front. The next window starts where they meet.
+    // Reads towards the reader, which starts at the front. The next window starts when they meet.
     for (const page of pages.reverse()) {
       if (page.position < Atomics.load(reached, 0)) break;
       const { trajectoryId, from, limit } = page;

@@ -14,8 +14,11 @@ const ANEW = '; make them anew: assize memory rebuild';
  * The faults of the file, and rows that no reference leads to: without trajectory, entry,
  * transaction, partition or usable name.
  *
- * For facts the check also reports partitions that differ from their rows, texts that differ from
- * the facts, index entries that differ from the texts, and vectors that cannot be compared.
+ * For facts the check also reports these differences:
+ * - partitions that differ from their rows;
+ * - texts that differ from the facts;
+ * - index entries that differ from the texts;
+ * - vectors that cannot be compared.
  */
 export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const begin = db.prepare('BEGIN');

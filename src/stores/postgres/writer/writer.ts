@@ -4,7 +4,7 @@ import { whenReachable } from '../connection/retry.ts';
 import type { Session } from '../connection/session.ts';
 import { ConnectionLost, readonlyError, unreachableError } from '../errors.ts';
 
-/** The server's process behind a connection, identified so that no later process matches. */
+/** The server's process behind a connection, with a name that no later process shares. */
 interface Backend {
   readonly pid: string;
   readonly startedAt: string;

@@ -12,7 +12,7 @@ export const TEXT_OF_ROW: TextName = {
 };
 
 // The expressions of the index `fact_text_name`. The index has two bytes of `content`, because two
-// texts of one partition hardly ever share them, and a whole name would be four times as long.
+// texts of one partition hardly ever share them. A whole name would be four times as long.
 const contentStart = (content: string): string => `substr(${content}, 1, 2)`;
 const dayNumber = (day: string): string => `unixepoch(${day}) / 86400`;
 
