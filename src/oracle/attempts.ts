@@ -4,38 +4,44 @@ import { OracleError } from './errors.ts';
 import { ORACLE_LIMITS } from './question.ts';
 import type { OracleStore } from './store.ts';
 
-/** A call that was made for a question, and whose outcome is not the answer. */
+/** A call for a question whose result is not the answer. */
 export interface Attempt {
-  /** When that was known. */
+  /** The time at which the outcome was known. */
   readonly at: string;
   /**
-   * `failed`: the call threw; `refused`: what it answered is none that the question has; `superseded`: somebody else's answer to the same
-   * question was in the log first, and is the answer; `erased`: an entry has erased what it was.
+   * `failed`: the call threw. `refused`: the question does not accept the result. `superseded`:
+   * another caller's answer was in the log first, and is the answer. `erased`: an entry has erased
+   * the attempt.
    */
   readonly outcome: 'failed' | 'refused' | 'superseded' | 'erased';
-  /** What was superseded. What was refused is not kept, but by an earlier version: a model may have said anything there, of anybody. */
+  /**
+   * The superseded answer. A refused answer is stored only by an earlier version: a model may have
+   * written anything there, about any person.
+   */
   readonly answer?: Json;
-  /** UTF-16 units of the canonical text of what was refused, where that is JSON. */
+  /** UTF-16 units of the canonical text of a refused answer, if it is JSON. */
   readonly length?: number;
   /**
-   * What was thrown, or why it was refused: its `code`, where it is an error of this package, and how many UTF-16 units its message has. The
-   * message may quote what was asked, and is told to who asked alone; only an earlier version has kept it.
+   * The thrown error or the reason of the refusal: its `code`, for an error of this package, and
+   * the length of its message in UTF-16 units. The message may quote the question, so only the
+   * caller receives it. Only an earlier version stored it.
    */
   readonly error?: { readonly code?: string; readonly length?: number; readonly message?: string };
 }
 
-/** A question, and what its answers are listed by. */
+/** A question, and the key of the list of its answers. */
 export interface Asked {
   readonly key: string;
   readonly within: string;
 }
 
-/** The first so many attempts at a question are kept: who asks again and again fills no store. */
+/** Maximum number of stored attempts per question, so that repeated calls cannot fill a store. */
 export const ATTEMPTS_KEPT = 32;
 
 /**
- * The attempts at a question that were kept (`Asking.keepAttempts`), the first 32, in the order in which they were; those that led to the
- * answer are not among them. An earlier version kept more of them, with messages and answers.
+ * The stored attempts at a question (`Asking.keepAttempts`), the first 32, in order. The attempts
+ * that led to the answer are excluded. An earlier version stored more of them, with messages and
+ * answers.
  *
  * @throws OracleError `oracle_corrupt`; ArgumentError `bad_argument`
  */
@@ -52,7 +58,8 @@ export async function attemptsOf(store: OracleStore, key: string): Promise<reado
 }
 
 /**
- * The keys of all that the log has of a question: of the answer first, then of attempts at it. What was erased is not among them.
+ * The keys of all log rows of a question: the answer first, then the attempts. Erased rows are
+ * excluded.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -71,8 +78,8 @@ export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: 
 }
 
 /**
- * Each under a key of its own, made of its number: insert-if-absent gives each its place, whoever else is at it, and there are no more
- * places than `ATTEMPTS_KEPT`. Of a question whose answer was erased nothing is kept.
+ * Each attempt has its own key, derived from its number. Insert-if-absent gives each concurrent
+ * attempt its own number, up to `ATTEMPTS_KEPT`. If the answer was erased, no attempt is stored.
  */
 export async function keepAttempt(
   store: OracleStore,
@@ -88,13 +95,13 @@ export async function keepAttempt(
   }
 }
 
-/** What is known of an error, as an attempt has it. */
+/** The recorded facts about an error, as an attempt holds them. */
 export function faultOf(error: unknown): NonNullable<Attempt['error']> {
   const length = error instanceof Error ? error.message.length : 0;
   return error instanceof AssizeError && CODE.test(error.code) ? { code: error.code, length } : { length };
 }
 
-/** There are no gaps, so that it is found without looking at all. */
+/** There are no gaps, so a partial search finds it. */
 async function firstFree(store: OracleStore, key: string): Promise<number> {
   const isThere = async (n: number): Promise<boolean> => (await store.oracleGet(attemptKey(key, n))) !== undefined;
   let high = 0;
@@ -108,12 +115,12 @@ async function firstFree(store: OracleStore, key: string): Promise<number> {
   return low;
 }
 
-/** No question has it: those have a scope. */
+/** No question has this key: questions have a scope. */
 function attemptKey(key: string, n: number): string {
   return contentHash({ attempt: n, of: key });
 }
 
-/** As codes of this package are. */
+/** The form of this package's error codes. */
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const ERASED = { outcome: 'erased' } as const;
 const KEY = form.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));

@@ -1,15 +1,16 @@
 import { addMicros, type Instant, instantFromMillis, isInstant } from '#canon';
 import { OracleError } from './errors.ts';
 
-/** Where time comes from. Nothing else in the package reads the machine's clock. */
+/** The source of time. Only this port reads the machine's clock. */
 export interface Clock {
   /** UTC, microseconds. */
   now(): Instant;
 }
 
 /**
- * The machine's clock. Each instant is later than the one before it in this process, also when the machine's clock is set
- * back. Microseconds between two ticks of the wall clock come from the monotonic clock.
+ * The machine's clock. Each instant is later than the previous one in this process, even if the
+ * machine's clock is set back. Microseconds between two ticks of the wall clock come from the
+ * monotonic clock.
  */
 export const systemClock: Clock = {
   now: () => {
@@ -19,7 +20,9 @@ export const systemClock: Clock = {
 };
 
 /**
- * A clock for tests: begins at `instant` and goes on by `stepMicros` (default 0: it stands) with every reading.
+ * A clock for tests. It starts at `instant` and advances by `stepMicros` (default 0: it does not
+ * advance) with every reading.
+ *
  * @throws OracleError `bad_clock`
  */
 export function fixedClock(instant: Instant, stepMicros = 0): Clock {
@@ -46,7 +49,10 @@ export function fixedClock(instant: Instant, stepMicros = 0): Clock {
 let lastMicros = 0;
 let originMicros = performance.timeOrigin * 1000;
 
-/** How far the two clocks may drift apart (setting the machine's clock, sleep) before the monotonic one is set anew. */
+/**
+ * Maximum drift between the two clocks (a change of the machine's clock, sleep) before the
+ * monotonic clock is reset.
+ */
 const DRIFT_MICROS = 5_000;
 
 function wallMicros(): number {

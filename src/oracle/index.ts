@@ -1,13 +1,14 @@
 /**
- * The oracle log: the one record of what does not follow from the state. Model outputs, tool outputs, judges, clocks,
- * random numbers and arbitration are asked through it, and a replay finds the same answers there.
+ * The oracle log: the one record of nondeterminism. Calls of models, tools, judges, clocks, random
+ * numbers and arbitration go through it. A replay finds the same answers there.
  *
- * Guarantees: an answer is in the store before anyone acts on it; one question has one answer, for all askers and for
- * ever, or none any more once an entry has erased it; a replay calls nothing and writes nothing, and names the question that it can't answer.
+ * Guarantees: an answer is in the store before any caller acts on it. One question has one
+ * permanent answer for all callers, or no answer once an entry has erased it. A replay calls
+ * nothing and writes nothing, and reports the question that it cannot answer.
  *
- * Never: holds a transaction open over a call, repairs an answer, or retries.
+ * Never: holds a store transaction open over a call, repairs an answer, or retries.
  *
- * Imports canon only. This folder is also where clocks and chance enter the package, as ports.
+ * Imports canon only. Clocks and randomness enter the package here, as ports.
  */
 export { type Attempt, attemptsOf, recordedUnder } from './attempts.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';

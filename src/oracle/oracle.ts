@@ -7,15 +7,20 @@ import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Ques
 import type { OracleRow, OracleStore } from './store.ts';
 import { Answering } from './waiting.ts';
 
-/** A question with the way to answer it when the log has no answer yet. */
+/** A question with the call that answers it if the log has no answer yet. */
 export interface Asking extends Question {
-  /** Asks the outside world. Called at most once at a time per question and process, and never in replay. */
+  /**
+   * Calls the outside world. At most one call per question and process runs at a time, and none in
+   * replay.
+   */
   readonly call: () => Json | Promise<Json>;
-  /** Throws for what the question does not have for an answer, which is then not recorded. Default: any JSON is one. */
+  /**
+   * Throws for an unacceptable answer, which is then not recorded. Default: any JSON is accepted.
+   */
   readonly accept?: (answer: Json) => void;
   /**
-   * Whether it is kept beside the answer (`attemptsOf`) that something was thrown, refused, or came too late: of the first attempts, and without
-   * what was said. Default: it is lost.
+   * Whether failed, refused and late attempts are stored next to the answer (`attemptsOf`): the
+   * first attempts, without their content. Default: they are not stored.
    */
   readonly keepAttempts?: boolean;
 }
@@ -29,33 +34,38 @@ export interface OracleAnswer {
   readonly hash: string;
 }
 
-/** The one record of nondeterminism (DESIGN §8). */
+/** The one record of nondeterminism (docs/decisions/014-oracle-log.md). */
 export interface Oracle {
   readonly mode: 'record' | 'replay';
   /**
-   * The answer to a question: from the log, or else from `call`, in which case it is in the log before it is returned.
-   * Everyone who asks the same gets the same answer: in one process while a call is under way, and across processes, where
-   * what the store holds afterwards wins. Each asker gets a copy of its own. When `call`, `accept` or the store fails, no answer
-   * was recorded, everyone who waits gets that error, and the next asker calls again.
-   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`, `asks_itself`, `oracle_corrupt`; what `call` and
-   * `accept` throw
+   * The answer to a question: from the log, or from `call`. An answer of `call` is in the log
+   * before it is returned. All callers of one question get the same answer: in one process while a
+   * call is in flight, and across processes, where the stored answer decides. Each caller gets its
+   * own copy. If `call`, `accept` or the store fails, no answer is recorded. Every waiting caller
+   * gets that error, and the next caller calls again.
+   *
+   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`,
+   * `asks_itself`, `oracle_corrupt`; the errors of `call` and `accept`
    */
   ask(asking: Asking): Promise<Json>;
-  /** As `ask`, with the key and hash that an observation needs. */
+  /** Same as `ask`, with the key and hash that an observation needs. */
   consult(asking: Asking): Promise<OracleAnswer>;
 }
 
 export interface OracleOptions {
   readonly store: OracleStore;
-  /** Stamps new rows; not read in replay. */
+  /** Stamps new rows. Not read in replay. */
   readonly clock: Clock;
-  /** `replay` never calls and never writes: what is not in the log is an error. */
+  /** `replay` never calls and never writes: a question without an answer in the log is an error. */
   readonly mode: 'record' | 'replay';
 }
 
 const ORACLE_OPTIONS = form.members({ store: form.object, clock: form.object, mode: form.text });
 
-/** @throws ArgumentError `bad_argument`; CopyError `other_copy` for a store of another copy of the package */
+/**
+ * @throws ArgumentError `bad_argument`; CopyError `other_copy` for a store of another copy of the
+ * package
+ */
 export function createOracle(options: OracleOptions): Oracle {
   requireForm(ORACLE_OPTIONS, options, 'options');
   refuseOtherCopy(options.store, 'The option store');
@@ -119,7 +129,7 @@ export function createOracle(options: OracleOptions): Oracle {
   return madeHere({ mode, consult, ask: async (asking: Asking) => (await consult(asking)).value });
 }
 
-/** How a question is answered, as far as it is no part of the question. */
+/** The parts of an `Asking` that do not belong to the question. */
 type Way = Omit<Asking, keyof Question>;
 
 const ASKING = form.members({
@@ -140,7 +150,10 @@ function canonicalAnswer(key: string, answer: Json): string {
   }
 }
 
-/** The text of a row, which must be that key's and canonical: what a store gives back is not taken on trust. */
+/**
+ * The text of a row. It must be canonical and belong to the key: results of a store are not
+ * trusted.
+ */
 function answerText(key: string, row: OracleRow): string {
   if (row.key !== key) throw corrupt(key);
   if (row.erased_by !== undefined) throw erased(key, row.erased_by);

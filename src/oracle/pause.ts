@@ -3,12 +3,12 @@ import { form, requireForm } from '#base';
 import { systemRandom } from './random.ts';
 
 /**
- * Waits for so many milliseconds, by chance between the two, to let others go first; less long, when the signal says that
- * nobody waits for it any more.
+ * Waits for a random number of milliseconds between the two bounds, so that other callers can go
+ * first. The signal ends the wait early.
  */
 export type Pause = (from: number, to: number, signal?: AbortSignal) => Promise<void>;
 
-/** Node takes longer ones for one millisecond. */
+/** Node reduces longer ones to one millisecond. */
 const MILLISECONDS = form.of(
   'a number of milliseconds',
   (value) => typeof value === 'number' && value >= 0 && value < 2 ** 31,

@@ -3,8 +3,8 @@ import { type CanonLimits, contentHash, copyJson } from '#canon';
 import { OracleError } from './errors.ts';
 
 /**
- * Bounds of a question and of an answer: 64 MiB of canonical text and 4 million values, wider than a payload's, because
- * prompts and tool outputs are. Both come from code and services that nobody vouches for.
+ * Limits of a question and of an answer: 64 MiB of canonical text and 4 million values. Prompts and
+ * tool outputs need more than a payload. Both come from untrusted code and services.
  */
 export const ORACLE_LIMITS: Partial<CanonLimits> = Object.freeze({
   bytesMax: 67_108_864,
@@ -12,17 +12,22 @@ export const ORACLE_LIMITS: Partial<CanonLimits> = Object.freeze({
   foreign: true,
 });
 
-/** A judge's scope: in one memory space the same question is asked once, whoever asks and whenever. */
+/**
+ * A judge's scope. In one memory space, the same question is asked once for all callers and times.
+ */
 export interface MemoryScope {
   readonly kind: 'memory';
   readonly space: string;
 }
 
-/** Everything else: the n-th call of one agent. Two samples are two calls, and no trajectory reads another's answers. */
+/**
+ * Every other question: the n-th call of one agent. Two samples are two calls, and no trajectory
+ * reads another's answers.
+ */
 export interface CallScope {
   readonly kind: 'call';
   readonly trajectory: string;
-  /** The speculative branch; null outside speculation. */
+  /** The speculative branch. Null outside speculation. */
   readonly branch: string | null;
   readonly agent: string;
   /** From 0, in the agent's own order. */
@@ -31,7 +36,7 @@ export interface CallScope {
 
 export type OracleScope = MemoryScope | CallScope;
 
-/** All that an answer may depend on beside the request. An absent member and `null` are the same. */
+/** All inputs of an answer besides the request. An absent field and `null` are equal. */
 export interface Theta {
   readonly prompt?: Json;
   readonly seed?: number | null;
@@ -40,15 +45,15 @@ export interface Theta {
   readonly tool_output_hash?: string | null;
 }
 
-/** What is asked. Two questions are one when scope, request and theta are equal as JSON. */
+/** A question. Two questions are equal if scope, request and theta are equal as JSON. */
 export interface Question {
   readonly scope: OracleScope;
-  /** What kind of thing is asked, and of whom: JSON of the caller's own. */
+  /** The kind and target of the question: JSON that the caller defines. */
   readonly request: Json;
   readonly theta?: Theta;
 }
 
-/** A question with nothing left out: what the key hashes. */
+/** A question with every field present: the input of the key's hash. */
 export interface FullQuestion {
   readonly scope: OracleScope;
   readonly request: Json;
@@ -56,7 +61,9 @@ export interface FullQuestion {
 }
 
 /**
- * The key of a question: SHA-256 of the canonical `{scope, request, theta}`, theta with all five members, 64 hex digits.
+ * The key of a question: SHA-256 of the canonical `{scope, request, theta}`, theta with all five
+ * fields, 64 hex digits.
+ *
  * @throws OracleError `bad_question`
  */
 export function oracleKey(question: Question): string {
@@ -64,7 +71,9 @@ export function oracleKey(question: Question): string {
 }
 
 /**
- * The hash of what an answer was made with: SHA-256 of the canonical theta with all five members, 64 hex digits.
+ * The hash of an answer's theta: SHA-256 of the canonical theta with all five fields, 64 hex
+ * digits.
+ *
  * @throws OracleError `bad_question`
  */
 export function thetaHash(theta: Theta): string {
@@ -72,8 +81,9 @@ export function thetaHash(theta: Theta): string {
 }
 
 /**
- * The question as it is hashed; a copy, so that nobody changes it while it waits. Unknown members are refused, because
- * what is not hashed could not tell two questions apart.
+ * The question in its hashed form. A copy, so that it cannot change while it waits. Unknown fields
+ * are refused, because unhashed fields could not tell two questions apart.
+ *
  * @throws OracleError `bad_question`
  */
 export function fullQuestion(question: Question): FullQuestion {
@@ -86,7 +96,11 @@ export function fullQuestion(question: Question): FullQuestion {
   };
 }
 
-/** What answers are listed by: the memory space, or the trajectory, that they were given in. 64 hex digits. @throws ArgumentError `bad_argument`; CanonError */
+/**
+ * The key by which answers are listed: their memory space or trajectory. 64 hex digits.
+ *
+ * @throws ArgumentError `bad_argument`; CanonError
+ */
 export function withinOf(scope: MemoryScope | Pick<CallScope, 'kind' | 'trajectory'>): string {
   requireForm(form.members({ kind: form.text }), scope, 'scope');
   const { kind } = scope;

@@ -2,22 +2,25 @@ import { randomFillSync } from 'node:crypto';
 import { hashText } from '#canon';
 import { OracleError } from './errors.ts';
 
-/** Where chance comes from. Nothing else in the package draws random numbers, but for new keys. */
+/** The source of randomness. Only this port draws random numbers, except for new keys. */
 export interface Random {
-  /** That many fresh bytes, 0 to 65,536. */
+  /** `count` fresh bytes, 0 to 65,536. */
   bytes(count: number): Uint8Array;
 }
 
-/** Most bytes of one drawing. */
+/** Maximum number of bytes in one drawing. */
 export const MAX_RANDOM_BYTES = 65_536;
 
-/** The machine's cryptographic generator. Small drawings come from a block fetched ahead; no byte is given out twice. */
+/**
+ * The machine's cryptographic generator. Small drawings come from a prefetched block. No byte is
+ * returned twice.
+ */
 export const systemRandom: Random = {
   bytes: (count) => {
     if (checkedCount(count) > BLOCK / 8) return randomFillSync(new Uint8Array(count));
     if (drawn + count > block.length) {
-      // No `randomBytes`: its slices would be buffers, which take several times as long to make, and a copy of it would leave it behind,
-      // with all that is cleared here.
+      // Not `randomBytes`: its slices would be buffers, which are several times slower to create. A
+      // copy of a slice would leave the bytes behind that are cleared here.
       block = randomFillSync(new Uint8Array(BLOCK));
       drawn = 0;
     }
@@ -33,8 +36,8 @@ let block = new Uint8Array(0);
 let drawn = 0;
 
 /**
- * The same bytes for the same seed, however they are cut into drawings. For tests; and for what has to come out the same again,
- * with a seed of 32 random bytes that is on record. Never for keys.
+ * The same bytes for the same seed, however they are split into drawings. For tests, and for
+ * reproducible results with a recorded seed of 32 random bytes. Never for keys.
  */
 export function seededRandom(seed: string | number): Random {
   let block = 0;

@@ -6,34 +6,34 @@ import type { Oracle } from './oracle.ts';
 import type { CallScope } from './question.ts';
 import { checkedCount, type Random } from './random.ts';
 
-/** Who makes calls: one agent in one trajectory, in one speculative branch or none. */
+/** The origin of calls: one agent in one trajectory, in one speculative branch or none. */
 export type Caller = Omit<CallScope, 'kind' | 'ordinal'>;
 
-/** The scopes of a caller's calls, one after the other. */
+/** The scopes of a caller's calls, in order. */
 export interface CallSequence {
   next(): CallScope;
 }
 
 /**
- * Numbers a caller's calls from 0, or from where it left off. One sequence per caller and kind of call is enough, since
- * the request is in the key too; a replay must take from it in the same order.
+ * Numbers a caller's calls from 0, or from its last number. One sequence per caller serves every
+ * kind of call, since the request is in the key too. A replay must take from it in the same order.
  */
 export function callSequence(caller: Caller, from = 0): CallSequence {
   let ordinal = from;
   return { next: () => ({ ...caller, kind: 'call', ordinal: ordinal++ }) };
 }
 
-/** A clock whose readings are in the log: a replay reads the same instants. */
+/** A clock with recorded readings: a replay reads the same instants. */
 export interface RecordedClock {
   now(): Promise<Instant>;
 }
 
-/** Random bytes that are in the log: a replay draws the same ones. */
+/** Recorded random bytes: a replay draws the same ones. */
 export interface RecordedRandom {
   bytes(count: number): Promise<Uint8Array>;
 }
 
-/** Readings of `clock` through the log; `clock` is not touched in replay. */
+/** Readings of `clock` through the log. A replay does not read `clock`. */
 export function oracleClock(oracle: Oracle, calls: CallSequence, clock: Clock): RecordedClock {
   return {
     now: async () => {
@@ -47,7 +47,7 @@ export function oracleClock(oracle: Oracle, calls: CallSequence, clock: Clock): 
   };
 }
 
-/** Drawings of `random` through the log, as hex; `random` is not touched in replay. */
+/** Drawings of `random` through the log, as hex. A replay does not read `random`. */
 export function oracleRandom(oracle: Oracle, calls: CallSequence, random: Random): RecordedRandom {
   return {
     bytes: async (count) => {

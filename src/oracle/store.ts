@@ -1,31 +1,41 @@
-/** One answer of the outside world, kept under the hash of its question: for ever, unless an entry erases it. */
+/**
+ * One answer of the outside world, stored permanently under the hash of its question unless an
+ * entry erases it.
+ */
 export interface OracleRow {
   /** 64 hex digits: hash of scope, request and theta. */
   readonly key: string;
-  /** Canonical text of the answer; empty where it was erased. */
+  /** Canonical text of the answer. Empty if it was erased. */
   readonly answer: string;
-  /** When it was first recorded; empty where it was erased before it came. */
+  /** The time of the first recording. Empty if it was erased before it was recorded. */
   readonly at: string;
-  /** The entry that erased it: nothing is recorded under that key any more. A store that is given a row does not look at it. */
+  /**
+   * The erasing entry. Nothing more is recorded under that key. A store ignores this field in a
+   * given row.
+   */
   readonly erased_by?: string;
 }
 
-/** Insert-if-absent, each in its own short transaction, durable before anyone acts on the answer. */
+/**
+ * Insert-if-absent, each in its own short store transaction, durable before any caller acts on the
+ * answer.
+ */
 export interface OracleStore {
   oracleGet(key: string): Promise<OracleRow | undefined>;
   /**
-   * Returns the row that is in the store afterwards: the given one, or the one that was there first, also where that was erased.
-   * `within`: 64 hex digits, by which it is listed.
+   * Returns the row that is in the store afterwards: the given one, or the earlier one, even if
+   * that was erased. `within`: 64 hex digits, the key of its list.
    */
   oraclePut(row: OracleRow, within?: string): Promise<OracleRow>;
   /**
-   * Optional: what was put with this `within`, in order of its keys, after one of them, at most `limit`; what was erased is not among it.
-   * A store that has it not keeps what no entry names of an erased subject.
+   * Optional: the rows put with this `within`, in order of their keys, after one key, at most
+   * `limit`. Erased rows are excluded. A store without this method retains the answers about an
+   * erased subject that no entry names.
    */
   oracleWithin?(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]>;
   /**
-   * Optional: what was erased, in order of its keys, after one of them, at most `limit`. Of a store that has it not nobody can tell whether
-   * an entry says so.
+   * Optional: the erased rows, in order of their keys, after one key, at most `limit`. Without this
+   * method no check can find the entry for each erasure.
    */
   oracleErased?(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]>;
 }

@@ -1,7 +1,7 @@
 import { form, requireForm } from '#base';
 import { oracleKey, type Question } from './question.ts';
 
-/** Who asks for turns of a run of agents. */
+/** The name under which the coordinator requests turns of a run of agents. */
 export const COORDINATOR = 'assize.coordinator';
 
 /** The question that a turn answers. */
@@ -12,18 +12,30 @@ export function turnQuestion(trajectory: string, turn: number): Question {
   };
 }
 
-/** Its key. @throws OracleError `bad_question` */
+/**
+ * The key of a turn's question.
+ *
+ * @throws OracleError `bad_question`
+ */
 export function turnKey(trajectory: string, turn: number): string {
   return oracleKey(turnQuestion(trajectory, turn));
 }
 
-/** What the observation is called by which an entry names the turn that it was made in. @throws ArgumentError `bad_argument` */
+/**
+ * The name of the observation that links an entry to its turn.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
 export function nameOfTurn(number: number): string {
   requireForm(form.whole, number, 'number');
   return `turn ${number}`;
 }
 
-/** The turn that an observation names, by name and by key; undefined for any other. @throws OracleError `bad_question`; ArgumentError `bad_argument` */
+/**
+ * The turn that an observation names, by name and by key. Undefined for any other observation.
+ *
+ * @throws OracleError `bad_question`; ArgumentError `bad_argument`
+ */
 export function turnNamedBy(
   trajectory: string,
   observation: { readonly name: string; readonly oracle_key?: string },

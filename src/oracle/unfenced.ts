@@ -1,7 +1,8 @@
 import { form, requireForm } from '#base';
 
 /**
- * What a model wrote, without the fence that models like to put around code, and without the words around that. The first fence counts.
+ * A model's text without the code fence and without the words around the fence. The first fence
+ * counts.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -1,10 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { OracleError } from './errors.ts';
 
-/** The question whose call runs. */
+/** The question of the running call. */
 const inside = new AsyncLocalStorage<Answering>();
 
-/** A question while it is answered, and which others its call waits for: one that waits for itself would do so for ever. */
+/**
+ * A question in progress, with the other questions that its call waits for. A question that waits
+ * for itself would never end.
+ */
 export class Answering {
   readonly #key: string;
   readonly #waitsFor = new Set<Answering>();
@@ -13,14 +16,15 @@ export class Answering {
     this.#key = key;
   }
 
-  /** Runs what answers it; what that begins is taken for something that it waits for. */
+  /** Runs the call of this question. Questions that start inside count as dependencies of it. */
   run<T>(make: () => T): T {
     return inside.run(this, make);
   }
 
   /**
-   * The answer to this, for whoever asks.
-   * @throws OracleError `asks_itself` where that is a call that this waits for itself; what `answer` throws
+   * The answer to this question, for every caller.
+   *
+   * @throws OracleError `asks_itself` if the call waits for itself; the errors of `answer`
    */
   async awaited<T>(answer: Promise<T>): Promise<T> {
     const asker = inside.getStore();
@@ -34,7 +38,7 @@ export class Answering {
     }
   }
 
-  /** There are no circles yet, so that this ends. */
+  /** There are no cycles yet, so the search ends. */
   #leadsTo(other: Answering): boolean {
     if (this === other) return true;
     for (const next of this.#waitsFor) if (next.#leadsTo(other)) return true;
