@@ -2,25 +2,31 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { DidNothing } from '#effects';
 
-// What a command gets of an input: places in its arguments, or variables of its script.
+// Fills the input into a command: placeholders in its arguments, or variables of its script.
 
 const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-/** The members of the input that a part of a command is filled with. */
+/** The input fields of a part of a command. */
 export function membersOf(part: string): string[] {
   return [...part.matchAll(MEMBER)].map(([, member]) => member!);
 }
 
-/** The members that a part of a command begins with. */
+/** The fields at the start of a part of a command. */
 const LEADING = /^(?:\{[A-Za-z_][A-Za-z0-9_]*\})+/;
-/** Whatever a shell or a loader goes by begins otherwise: `PATH`, `IFS`, `LD_PRELOAD`, `BASH_ENV`, `_`. */
+/**
+ * The names of a shell's or loader's own variables start differently: `PATH`, `IFS`, `LD_PRELOAD`,
+ * `BASH_ENV`, `_`.
+ */
 const VARIABLE = /^[a-z][A-Za-z0-9_]*$/;
 /**
- * What programs go by all the same: where they connect to (`http_proxy`, `no_proxy`, by curl, wget, git and most others), and what package
- * managers fetch and run (`npm_config_script_shell`).
+ * Lower-case variables that programs use: connection settings (`http_proxy`, `no_proxy`, by curl,
+ * wget, git and others), and settings of package managers (`npm_config_script_shell`).
  */
 const LOWER_CASE_SETTING = /_proxy$|^(?:npm|pnpm|yarn)_/;
 
-/** What is wrong with a script of that environment for such an input, as far as the schema tells its members. */
+/**
+ * Why a script of that environment can't run with such an input, as far as the schema names the
+ * fields.
+ */
 export function problemOfScript(input: z.ZodType, env: Readonly<Record<string, string>>): string | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   for (const member of Object.keys(input.shape)) {
@@ -31,9 +37,10 @@ export function problemOfScript(input: z.ZodType, env: Readonly<Record<string, s
 }
 
 /**
- * The environment of a script, with the members of its input that are texts or numbers: none of them takes the place of what was declared.
+ * The environment of a script, with the strings and numbers of its input. No input field replaces a
+ * declared variable.
  *
- * @throws DidNothing for a member that can't be a variable
+ * @throws DidNothing for a field that can't be a variable
  */
 export function envWith(env: Readonly<Record<string, string>>, given: Json): Record<string, string> {
   const all: Record<string, string> = { ...env };
@@ -48,9 +55,10 @@ export function envWith(env: Readonly<Record<string, string>>, given: Json): Rec
 }
 
 /**
- * An argument of a command with its places filled. Where it begins with members, it is no option, unless they may all be one.
+ * An argument of a command with its placeholders filled. An argument that starts with fields must
+ * not be an option, unless all these fields may be options.
  *
- * @throws DidNothing where the input has nothing that fits there
+ * @throws DidNothing if the input has no suitable value
  */
 export function argument(part: string, given: Json, mayBeOptions: readonly string[] = []): string {
   const text = filled(part, given);
@@ -63,7 +71,9 @@ export function argument(part: string, given: Json, mayBeOptions: readonly strin
   return text;
 }
 
-/** Members that stand at the beginning of a part of a command: what they are may make an option of it. */
+/**
+ * The fields at the start of a part of a command. Their values may turn the part into an option.
+ */
 export function leading(part: string): string[] {
   return membersOf(LEADING.exec(part)?.[0] ?? '');
 }

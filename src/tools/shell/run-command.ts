@@ -3,33 +3,40 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DidNothing, NoAnswer } from '#effects';
 
 export interface Command {
-  /** The program, and its arguments as they are. */
+  /** The program and its literal arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Bytes of each of its outputs that are kept: the first ones. */
+  /** Maximum number of stored bytes of each output, from its start. */
   readonly outputMax: number;
-  /** Told of its process group, and awaited before the command begins: who comes after a crash can end it. */
+  /**
+   * Receives the process group, and is awaited before the command starts, so a process can end the
+   * group after a crash.
+   */
   readonly onStart?: (pid: number) => Promise<void>;
 }
 
-/** How a command ended. */
+/** The end of a command. */
 export interface Ended {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** There was more output than was kept. */
+  /** Whether output beyond the limit was dropped. */
   readonly isCut: boolean;
 }
 
-/** Milliseconds for what a command has left running to say its last, once the command itself has ended. */
+/**
+ * Milliseconds for the remaining processes to write their last output, after the command itself has
+ * ended.
+ */
 const LEFT_MS = 1_000;
 
 /**
- * Runs a command in a process group of its own, to its end. When the signal says so, the group is killed. What has left the group can't be
- * ended, and is not waited for.
+ * Runs a command to its end, in its own process group. On abort the group is killed. A process that
+ * left the group can't be ended, and is not awaited.
  *
- * @throws DidNothing where it could not be begun; NoAnswer where it was ended by a signal, or can't be ended
+ * @throws DidNothing if the command could not start; NoAnswer if a signal ended it, or if it can't
+ * be ended
  */
 export function runCommand(command: Command, signal: AbortSignal): Promise<Ended> {
   if (signal.aborted) throw new DidNothing('it was too late to begin', { why: 'no_time_left' });
@@ -38,10 +45,12 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Ended
   const child = begun(command);
   const stdout = new Kept(outputMax);
   const stderr = new Kept(outputMax);
-  // Where the system has no more open files for them there are none, and it was not begun.
+  // If the system has no file descriptors left, the streams are missing and the command did not
+  // start.
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
-  // Nobody catches what a listener throws. Where it can't be ended, nobody knows what it will still do.
+  // An error in a listener would be uncaught. If the group can't be ended, its further effects are
+  // unknown.
   const end = (): void => {
     try {
       killGroup(child.pid);
@@ -56,7 +65,7 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Ended
   });
   let left: NodeJS.Timeout | undefined;
   child.on('exit', () => {
-    // What it left running may hold its outputs open for ever.
+    // A remaining process may hold the outputs open forever.
     left = setTimeout(() => {
       end();
       child.stdout!.destroy();
@@ -66,14 +75,14 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Ended
   child.on('close', (code, by) => {
     clearTimeout(left);
     signal.removeEventListener('abort', end);
-    // What it left running in the background ends with it: nobody would wait for that.
+    // Background processes end with the command, because no code would wait for them.
     end();
     if (code === null)
       reject(new NoAnswer(`${argv[0]} was ended by ${by}.`, { why: `signal_${String(by).toLowerCase()}` }));
     else resolve({ code, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
   });
   if (onStart !== undefined && child.pid !== undefined) {
-    // It may have ended before it is told to begin.
+    // The process may have ended before it receives the start line.
     child.stdin!.on('error', () => end());
     onStart(child.pid).then(
       () => child.stdin!.end('go\n'),
@@ -86,7 +95,10 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Ended
   return promise;
 }
 
-/** @throws DidNothing for what the system is never asked for, or refuses at once, as arguments that are too long (`E2BIG`) */
+/**
+ * @throws DidNothing for a command that the system never receives, or refuses immediately, such as
+ * too long arguments (`E2BIG`)
+ */
 function begun({ argv, cwd, env, onStart }: Command): ChildProcess {
   const [program, ...args] = onStart === undefined ? argv : [...WAITING, ...argv];
   const stdin = onStart === undefined ? 'ignore' : 'pipe';
@@ -97,19 +109,25 @@ function begun({ argv, cwd, env, onStart }: Command): ChildProcess {
   }
 }
 
-/** What a system lacks for the moment. */
+/** Temporary shortages of the system. */
 const PASSING: ReadonlySet<unknown> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
-/** Its program, or the folder where it is to run, is not there, or may not be used: the system's own code says which (`ENOENT`, `EACCES`). */
+/**
+ * The program or its working folder is missing or inaccessible. The system's code tells which
+ * (`ENOENT`, `EACCES`).
+ */
 function notBegun(error: NodeJS.ErrnoException): DidNothing {
   const why = `spawn_${String(error.code).toLowerCase()}`;
   return new DidNothing(error.message, { final: !PASSING.has(error.code), cause: error, why });
 }
 
-/** Becomes the command when it is told to begin, and ends when nobody is there any more who could tell. */
+/** Becomes the command when it receives a line, and ends if its parent has ended. */
 const WAITING = ['/bin/sh', '-c', 'read -r go && exec "$@" </dev/null', 'sh'] as const;
 
-/** Ends a process with all that it started. Whether there was any. @throws NoAnswer where all of it is another user's, as of `sudo` */
+/**
+ * Kills a process with its group, and returns whether the group existed.
+ * @throws NoAnswer if all of its processes belong to another user, as with `sudo`
+ */
 function killGroup(pid: number | undefined): boolean {
   if (pid === undefined) return false;
   try {
@@ -122,7 +140,10 @@ function killGroup(pid: number | undefined): boolean {
   }
 }
 
-/** Ends a process group, and returns when nothing of it is there. @throws Error for one that does not end */
+/**
+ * Ends a process group, and returns when no process of it is left.
+ * @throws Error for a group that does not end
+ */
 export async function endGroup(pid: number): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     if (!killGroup(pid)) return;
@@ -131,7 +152,7 @@ export async function endGroup(pid: number): Promise<void> {
   throw new Error(`The process group ${pid} does not end.`);
 }
 
-/** The beginning of an output. */
+/** The start of an output. */
 class Kept {
   readonly #max: number;
   readonly #chunks: Buffer[] = [];

@@ -32,36 +32,40 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   /** Default: no input. */
   readonly input?: Schema;
   /**
-   * The program and its arguments, with `{member}` for a text or number of the input, which stays within its argument. An argument that
-   * begins with a member is refused where it would begin with `-` (`mayBeOptions`). As one text:
-   * a script for `/bin/sh`, where texts and numbers of the input are variables (`"$member"`) and never part of the text. Such a member
-   * begins with a lower-case letter, as nothing does that the shell itself goes by (`PATH`, `LD_PRELOAD`), is nothing that programs go by
-   * (`http_proxy` and whatever else ends so, `npm_config_registry`), and is none that `env` has: what is named otherwise is refused, with the declaration or, where its schema is open, with the call.
+   * The program and its arguments, with `{member}` for a string or number of the input, which stays
+   * within its argument. An argument that starts with a field is refused if its value starts with
+   * `-` (`mayBeOptions`). A single string is a script for `/bin/sh`. Strings and numbers of the
+   * input are its variables (`"$member"`), and never part of its text. Such a field starts with a
+   * lower-case letter, unlike the shell's own variables (`PATH`, `LD_PRELOAD`). The name must not
+   * be a setting of programs (`http_proxy` and similar, `npm_config_registry`) or a name in `env`.
+   * Other names are refused with the declaration, or with the call if its schema is open.
    */
   readonly command: readonly string[] | string;
   /**
-   * Members at the beginning of an argument that may be an option of the program, as `-n` or `-rf`: what they are is then for the schema of
-   * the input to say. By default none.
+   * Fields at the start of an argument that may be an option of the program, such as `-n` or `-rf`.
+   * The input's schema must restrict their values. Default: none.
    */
   readonly mayBeOptions?: readonly string[];
-  /** As it is; with `snapshotOf` by default reversible, externalised and queryable. */
+  /** The tool's class. Default with `snapshotOf`: reversible, externalised and queryable. */
   readonly class?: ToolSpec['class'];
-  /** Where it runs; by default the folder of `snapshotOf`, or the root of the file system. */
+  /** The working folder. Default: the folder of `snapshotOf`, or the root of the file system. */
   readonly cwd?: string;
-  /** All that it has for an environment. By default `PATH` of the system's own folders and `LANG=C.UTF-8`. */
+  /** The complete environment. Default: `PATH` of the system's own folders and `LANG=C.UTF-8`. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * The variable that takes the key of the effect, which is the same whenever the same effect is called again: upper-case letters, digits
-   * and `_`, and none that `env` has. By default the command is not given it. A keyed sink is given it, as what is called again under
-   * its key must not be done again, and only the command can see to that.
+   * The variable for the key of the effect, which is equal in every attempt of the same effect. The
+   * name has upper-case letters, digits and `_`, and is not in `env`. By default the command does
+   * not receive the key. A keyed sink requires the variable: only the command can prevent a second
+   * effect under the same key.
    */
   readonly keyVariable?: string;
-  /** Bytes of each output that are kept. Default 64 KiB. */
+  /** Maximum number of stored bytes of each output. Default 64 KiB. */
   readonly outputMax?: number;
   /**
-   * The only folder that it changes: copied before, and put back to undo it. The absolute path of one that is there. All of it is among what
-   * the tool writes, whatever `writes` says, by its real path (`fs:FOLDER/**`): where two transactions worked in
-   * it at once, neither could be undone.
+   * The only folder that the command changes, which is copied first and restored as compensation.
+   * The absolute path of an existing folder. The tool's writes include the whole folder by its real
+   * path (`fs:FOLDER/**`), regardless of `writes`. If two transactions worked in it concurrently,
+   * neither could be compensated.
    */
   readonly snapshotOf?: string;
 }
@@ -93,10 +97,10 @@ const OUTPUT_MAX = 64 * 1024;
 const BY_SNAPSHOT = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' } as const;
 
 /**
- * A command as a tool. It answers `{ code, stdout, stderr, isCut }`: that a command says no is an answer. Only with `snapshotOf`, where
- * what it did can be put back at once, is it `DidNothing`.
+ * A command as a tool. The result is `{ code, stdout, stderr, isCut }`: a non-zero code is a
+ * result. Only with `snapshotOf`, when the folder can be restored immediately, is it `DidNothing`.
  *
- * @throws EffectError `invalid_tool`, naming the tool and what of its declaration is wrong
+ * @throws EffectError `invalid_tool`, naming the tool and the invalid part of its declaration
  */
 export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>): Tool {
   const read = readOptions(OPTIONS, spec) as unknown as ShellToolSpec;
@@ -150,11 +154,11 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
   } as ToolSpec);
 }
 
-/** @throws EffectError `invalid_tool` for a sink that is told to go by the key, and is not given it */
+/** @throws EffectError `invalid_tool` for a keyed sink that does not receive the key */
 function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec): void {
   if (keyVariable !== undefined && Object.hasOwn(env, keyVariable))
     throw invalidTool(name, `its env has ${keyVariable}, which is its keyVariable; give one of them another name`);
-  // What is no class at all is refused with the declaration.
+  // The declaration check refuses an invalid class.
   if ((sort as { readonly sink?: unknown } | null | undefined)?.sink === 'keyed' && keyVariable === undefined)
     throw invalidTool(
       name,
@@ -162,11 +166,12 @@ function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec
     );
 }
 
-/** Its one path, by which everybody claims it. */
+/** The canonical path, under which every transaction claims the folder. */
 function realFolder(tool: string, given: string): string {
   try {
     const place = join(realpathSync(dirname(given)), basename(given));
-    // A command may have taken it away, or left a link in its place: what is to be put back is the folder, and not what that leads to.
+    // A command may have removed the folder, or replaced it by a link. The folder itself is
+    // restored, and not the link's target.
     const isThere = lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
     if (!isThere && Snapshots.keptOf(place)) return place;
     const path = realpathSync(given);
@@ -177,10 +182,10 @@ function realFolder(tool: string, given: string): string {
   throw invalidTool(tool, `its folder ${given} is no folder; make it first`);
 }
 
-/** What a tool says that it writes, and all of its folder where it does not say that. */
+/** The declared writes of a tool, plus the whole folder if it is not declared. */
 function withFolder(writes: Scopes<any> = [], folder: string): Scopes<any> {
   const own = scopeOf({ path: folder, foldsCase: false, foldsForm: false }, folder);
-  // Whoever claims a folder itself meets all who claim anything in it.
+  // A claim of the folder itself overlaps all claims inside it.
   const whole = (told: readonly string[]): readonly string[] =>
     !Array.isArray(told) || [own, `${own}/**`].some((scope) => told.includes(scope)) ? told : [...told, `${own}/**`];
   return typeof writes === 'function' ? (input) => whole(writes(input)) : whole(writes);
@@ -203,7 +208,10 @@ function undoneBySnapshot(
   };
 }
 
-/** A part of copying the folder. @throws DidNothing where it fails, as no command has been begun then */
+/**
+ * One step of copying the folder.
+ * @throws DidNothing if the step fails, because no command has started yet
+ */
 async function copying(folder: string, part: () => Promise<void>): Promise<void> {
   try {
     await part();
@@ -215,7 +223,7 @@ async function copying(folder: string, part: () => Promise<void>): Promise<void>
   }
 }
 
-/** The time in which nothing was done yet, as the folder is being copied. */
+/** The period of the copy, in which no command has started yet. */
 class Copying {
   readonly #folder: string;
   readonly #signal: AbortSignal;
@@ -226,7 +234,7 @@ class Copying {
     this.#signal = signal;
   }
 
-  /** @throws DidNothing where it fails */
+  /** @throws DidNothing if the copy fails */
   async during(copy: () => Promise<void>): Promise<void> {
     this.#isUnderWay = true;
     try {
@@ -236,7 +244,10 @@ class Copying {
     }
   }
 
-  /** What it comes to. @throws DidNothing as soon as nobody waits any more, where that is during a copy, which ends by itself then */
+  /**
+   * The result of the run.
+   * @throws DidNothing on abort during a copy, which then ends on its own
+   */
   async unlessLate<T>(ended: Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const tell = (): void => {
@@ -250,7 +261,7 @@ class Copying {
     }
   }
 
-  /** Not for good: others who were at work there may have had the most of its time. */
+  /** Not permanent: other transactions may have used most of the time. */
   #late(): DidNothing {
     return new DidNothing(
       `${this.#folder} could not be copied in time; give calls longer (callMs), or name a smaller folder in snapshotOf`,
@@ -273,7 +284,7 @@ async function executed(
   await copies.during(async () => {
     try {
       await snapshots.take(key, epoch, signal);
-      // Nobody waits any more, and what it touches may be somebody else's by now.
+      // The call was aborted, and another transaction may own its scopes by now.
       signal.throwIfAborted();
     } catch (error) {
       await snapshots.forget(key);
@@ -303,7 +314,7 @@ async function executed(
   return asJson(result);
 }
 
-/** @throws DidNothing for an input that its command can't be given */
+/** @throws DidNothing for an input that the command can't receive */
 function commandOf(spec: ShellToolSpec<any>, given: Json, key: string): Command {
   const { command, mayBeOptions, cwd = spec.snapshotOf ?? '/', outputMax = OUTPUT_MAX, keyVariable } = spec;
   const env = { ...(spec.env ?? ENV), ...(keyVariable === undefined ? {} : { [keyVariable]: key }) };
@@ -321,13 +332,13 @@ function isCommand(value: unknown): boolean {
   return value.length > 0 && value.every((each) => typeof each === 'string');
 }
 
-/** Why it failed stands at the end of what a program has written, as a rule. */
+/** The reason for a failure is usually at the end of a program's output. */
 function lastOf(stderr: string): string {
   const text = stderr.trim();
   return text === '' ? '' : `: ${text.slice(-500).toWellFormed()}`;
 }
 
-/** All that is kept of its outputs, for whoever has called: many a program says on stdout why it failed. */
+/** The stored outputs, for the caller: many programs write the reason of a failure to stdout. */
 function outputOf({ stdout, stderr }: Ended): Error | undefined {
   const text = [stderr, stdout].filter((each) => each.trim() !== '').join('\n');
   return text === '' ? undefined : new Error(text);

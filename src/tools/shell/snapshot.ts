@@ -21,47 +21,57 @@ import {
   statOf,
 } from './tree.ts';
 
-/** Beside the copies and their entries, which are named by keys: 64 digits. */
+/** The lock's name differs from the copies and their entries, whose names are keys of 64 digits. */
 const LOCK = '.lock';
 
-/** What is known of one run. */
+/** The record of one run. */
 interface Entry {
   readonly format: 1;
   readonly epoch: number | null;
-  /** `begun`: the command may be at work. `ended`: it is not, and has left the folder so. `undoing`, `undone`: put back. */
+  /**
+   * `begun`: the command may be running. `ended`: the command has ended, and `after` describes the
+   * folder. `undoing`, `undone`: restored.
+   */
   readonly state: 'begun' | 'ended' | 'undoing' | 'undone';
-  /** The command's process group, and when that began, so that no later process is taken for it. */
+  /**
+   * The command's process group and its start time, so that no later process is mistaken for it.
+   */
   readonly process: { readonly pid: number; readonly began: string } | null;
-  /** Of the folder itself; missing where it was left out of `before` and `after` too, as earlier versions did. */
+  /**
+   * Mode of the folder itself. Missing in entries of earlier versions, whose `before` and `after`
+   * omit it too.
+   */
   readonly mode?: number;
-  /** Whose the folder itself was; missing in entries of earlier versions. */
+  /** Owner of the folder itself. Missing in entries of earlier versions. */
   readonly owner?: Owner;
   readonly before: string;
   readonly after: string | null;
   readonly result: Json;
 }
 
-/** What a run was answered, or that it never came to an end. */
+/** The result of a run, or that the run never completed. */
 export type Found = { readonly happened: true; readonly result: Json } | { readonly happened: false };
 
 /**
- * Copies of a folder as it was before commands ran in it, where nobody but this user gets at them, beside the folder, one for each run that may yet be undone: those of older
- * transactions go with the first run of a later one, which acts there only when they have ended for good. Whatever is done with them is done by one
- * at a time (`alone`).
+ * Copies of a folder before commands ran in it, next to the folder and accessible only to this
+ * user. Each run that can still be compensated has one copy. The first run of a later transaction
+ * removes the copies of older ones, which have ended permanently by then. One process at a time
+ * works on the copies (`alone`).
  */
 export class Snapshots {
   readonly #folder: string;
   readonly #home: string;
 
-  /** Of a folder by its real path. */
+  /** The snapshots of a folder, by its real path. */
   constructor(folder: string) {
     this.#folder = folder;
     this.#home = homeOf(folder);
   }
 
   /**
-   * Whether a run there may yet be put back, or undone: whatever stands there now, what it has copied was a folder. Nobody's turn is waited
-   * for, so an entry that was there may have gone when it is read: that one is nothing, and says nothing of the others.
+   * Whether a run there may still be reverted or compensated, which proves that the path was a
+   * folder. The method takes no lock, so an entry may disappear before it is read. Such an entry is
+   * ignored, and the other entries decide.
    */
   static keptOf(folder: string): boolean {
     const home = homeOf(folder);
@@ -74,10 +84,11 @@ export class Snapshots {
   }
 
   /**
-   * Takes a step with the folder while nobody else takes one, in whatever process: who is late, as its lease has run out, and who took over
-   * would else each put back what the other is about to let go.
+   * Runs a step while no other process works on the folder. Without the lock, a late process whose
+   * lease has expired and the new owner would each restore a copy that the other removes.
    *
-   * @throws NoAnswer where it is somebody else's turn until the signal says to stop; Error where there can be no place for copies
+   * @throws NoAnswer if another process holds the lock until the signal aborts; Error if the
+   * copies' folder is unavailable
    */
   async alone<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     await this.makePlace();
@@ -85,19 +96,22 @@ export class Snapshots {
     return await step();
   }
 
-  /** Where copies are kept. @throws Error where it can't be made */
+  /**
+   * Creates the folder of the copies.
+   * @throws Error if the folder can't be created
+   */
   async makePlace(): Promise<void> {
     await mkdir(this.#home, { recursive: true, mode: 0o700 });
   }
 
   /**
-   * Copies the folder; durable in the sense of this adapter when it returns.
+   * Copies the folder. The copy is durable, in the sense of this adapter, when the method returns.
    *
-   * @throws Error where it can't be copied, or the signal says to stop before
+   * @throws Error if the folder can't be copied, or if the signal aborts earlier
    */
   async take(key: string, epoch: number | undefined, signal?: AbortSignal): Promise<void> {
     await this.makePlace();
-    // The folder itself, or what is around it, may be what keeps others away.
+    // The mode of the folder or its parent may be the only protection from other users.
     await chmod(this.#home, 0o700);
     await this.#forgetUnwritten();
     if (epoch !== undefined) await this.#forgetBefore(epoch);
@@ -108,7 +122,7 @@ export class Snapshots {
     const owner = await ownerOf(this.#folder);
     const mode = await modeOf(this.#folder);
     const before = await fingerprint(this.#copyAt(key), mode);
-    // To read it all again takes its time, too.
+    // Reading all files again takes time too.
     signal?.throwIfAborted();
     await this.#write(key, {
       format: 1,
@@ -123,7 +137,7 @@ export class Snapshots {
     });
   }
 
-  /** The command is at work. */
+  /** Records that the command is running. */
   async began(key: string, pid: number): Promise<void> {
     await this.#change(key, { process: { pid, began: beganAt(pid) ?? '' } });
   }
@@ -136,27 +150,30 @@ export class Snapshots {
     });
   }
 
-  /** What became of a run. One that was interrupted is ended, and the folder put back. */
+  /** The outcome of a run. An interrupted run is ended, and the folder restored. */
   async settle(key: string): Promise<Found> {
     const entry = await this.#read(key);
     if (entry === undefined || entry.state === 'undone') {
       await this.#forget(key);
       return { happened: false };
     }
-    // Also one that is half undone has happened: it is undone again.
+    // A partly compensated run has happened too, and is compensated again.
     if (entry.state !== 'begun') return { happened: true, result: entry.result };
     await this.#revert(key, entry);
     return { happened: false };
   }
 
-  /** Puts the folder back after a run of this process that did not come to its end. @throws Error where that can't be done */
+  /**
+   * Restores the folder after a run of this process that did not complete.
+   * @throws Error if the folder can't be restored
+   */
   async revert(key: string): Promise<void> {
     const entry = await this.#read(key);
     if (entry === undefined) throw this.#gone(key);
     await this.#revert(key, entry);
   }
 
-  /** Puts back what was there before a run that came to its end, if the folder stands as that left it. */
+  /** Restores the earlier content after a completed run, if the folder is as the run left it. */
   async undo(key: string): Promise<Undone> {
     const entry = await this.#read(key);
     if (entry === undefined) return this.#partly('nothing is kept of what was there before', {});
@@ -180,15 +197,16 @@ export class Snapshots {
   async #revert(key: string, entry: Entry): Promise<void> {
     await this.#end(entry);
     await this.#putBack(key, entry);
-    // Who comes after a crash in the middle of forgetting must not put back what is left of the copy.
+    // After a crash during the removal, no process may restore the partial copy.
     await this.#change(key, { state: 'undone' });
     await this.#forget(key);
   }
 
   /**
-   * Makes the folder what it was; safe to repeat.
+   * Restores the folder. Safe to repeat.
    *
-   * @throws NoAnswer where the copy is not what was copied, with the folder left as it is, or where the folder is not what it was in the end
+   * @throws NoAnswer if the copy is damaged, with the folder unchanged, or if the restored folder
+   * differs from the original
    */
   async #putBack(key: string, { mode, owner, before }: Entry): Promise<void> {
     const copy = this.#copyAt(key);
@@ -198,7 +216,7 @@ export class Snapshots {
       });
     await makeFolder(this.#folder);
     if (owner !== undefined) await give(this.#folder, owner);
-    // The command may have shut it, and who is to put it back has to get in.
+    // The command may have removed the owner's access, which the restore needs.
     if (mode !== undefined) await setMode(this.#folder, mode | 0o700);
     await clear(this.#folder);
     await copyInto(copy, this.#folder);
@@ -209,7 +227,7 @@ export class Snapshots {
       });
   }
 
-  /** Another process may have its number by now, but none while any of its group is there. */
+  /** Another process may have this number by now, but not while any process of the group exists. */
   async #end({ process }: Entry): Promise<void> {
     if (process === null) return;
     const began = beganAt(process.pid);
@@ -220,7 +238,7 @@ export class Snapshots {
     return { undone: 'partly', residue: { folder: this.#folder, why, ...more } as Json };
   }
 
-  /** Copies that were not finished, of which nobody asks: their calls did nothing. */
+  /** Removes unfinished copies. Their calls did nothing. */
   async #forgetUnwritten(): Promise<void> {
     const names = new Set(await readdir(this.#home));
     for (const name of names) if (!name.includes('.') && !names.has(`${name}.json`)) await remove(this.#copyAt(name));
@@ -231,16 +249,17 @@ export class Snapshots {
       if (!name.endsWith('.json')) continue;
       const key = name.slice(0, -'.json'.length);
       const entry = await this.#read(key);
-      // Theirs had gone before its first was written: else each of its runs would read the entries of all before it.
+      // The older entries were removed before this transaction's first entry. Without the check,
+      // each of its runs would read all its entries.
       if (entry?.epoch === epoch) return;
       if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.#forget(key);
     }
   }
 
-  /** The entry last, so that no copy is left that nothing speaks of. */
+  /** Removes the entry last, so that every copy has an entry. */
   async #forget(key: string): Promise<void> {
     await remove(this.#copyAt(key));
-    // As a crash has left it, before it was the entry.
+    // An unfinished entry, left by a crash.
     await rm(`${this.#entryAt(key)}.new`, { force: true });
     await rm(this.#entryAt(key), { force: true });
   }
@@ -283,7 +302,7 @@ export class Snapshots {
   }
 }
 
-/** Undefined for what is not there any more. */
+/** Undefined if the item no longer exists. */
 function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -297,11 +316,14 @@ function homeOf(folder: string): string {
   return join(dirname(folder), '.assize-snapshots', basename(folder));
 }
 
-/** When a process began, as its system counts it; undefined where there is none, or the system does not say. */
+/**
+ * The start time of a process, in its system's unit. Undefined if the process does not exist, or
+ * the system does not report it.
+ */
 export function beganAt(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Field 22 of proc(5), counted from after the name, which may have anything in it.
+    // Field 22 of proc(5), counted after the name, which may contain any character.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;

@@ -5,24 +5,32 @@ import { join } from 'node:path';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
 
-// Folders with all that is in them: copied, taken away and told apart.
+// Folders with their content: copied, removed and compared.
 
-/** Where tools keep their books, which stay as they are when a folder is put back. A name that only begins so is a command's. */
+/**
+ * Folders of the tools' own data, which a restore does not change. A name that only starts like
+ * them belongs to a command.
+ */
 const BOOKS: ReadonlySet<string> = new Set(['.assize', '.assize-branches', '.assize-snapshots']);
 
-/** Bytes of a file that are read at once. */
+/** Bytes of a file that are read in one step. */
 const PIECE = 2 ** 20;
 
-/** A path; as bytes where a name in it may be no UTF-8, as a command can leave it. */
+/**
+ * A path, as bytes if a name in it may not be valid UTF-8, because a command can create such names.
+ */
 type Place = string | Buffer;
 
-/** @throws Error for what can't be copied as it is, before anything is copied */
+/** @throws Error for an item that can't be copied exactly, before any copy */
 export async function requireCopyable(folder: string): Promise<void> {
   if ((await statOf(folder))?.isDirectory() !== true) throw new Error(`${folder} is no folder any more`);
   for (const name of await namesIn(folder)) await requireTexts(folder, name);
 }
 
-/** By its text, another name would be copied in the place of one that is no UTF-8, or none; and a link would lead elsewhere. */
+/**
+ * A non-UTF-8 name, read as a string, would select another file or no file, and a link would lead
+ * to another target.
+ */
 async function requireTexts(folder: Place, name: Buffer): Promise<void> {
   const place = within(folder, name);
   if (!isText(name)) throw new Error(`${place} has a name that is no UTF-8; rename it`);
@@ -33,12 +41,14 @@ async function requireTexts(folder: Place, name: Buffer): Promise<void> {
   for (const inside of await readdir(place, { encoding: 'buffer' })) await requireTexts(place, inside);
 }
 
-/** Bits by which a file acts for its owner, or for its group. */
+/** The setuid and setgid bits. */
 const ACTS = 0o6000;
 
 /**
- * As they are, and whose they are, as far as the system lets; a file acts for its owner or its group (setuid and the like) only where both are the
- * same, and never, not for a moment, for who copies it. @throws the signal's reason
+ * Copies items with mode and owner, as far as the system permits. A copy keeps setuid-like bits
+ * only if owner and group are the same. The bits are never set for the copying user, not even
+ * briefly.
+ * @throws the signal's reason
  */
 export async function copyInto(from: string, to: string, signal?: AbortSignal): Promise<void> {
   for (const bytes of await namesIn(from)) {
@@ -48,7 +58,7 @@ export async function copyInto(from: string, to: string, signal?: AbortSignal): 
       verbatimSymlinks: true,
       preserveTimestamps: true,
       mode: constants.COPYFILE_FICLONE,
-      // Asked of each before it is copied, while what it goes into takes files still.
+      // Checked for each item before its copy, while the target folder is still writable.
       filter: async (source, target) => {
         signal?.throwIfAborted();
         const stat = await lstat(source);
@@ -61,7 +71,7 @@ export async function copyInto(from: string, to: string, signal?: AbortSignal): 
   }
 }
 
-/** It has its mode last, as its content is somebody else's, and not of who copies. */
+/** The mode is set last, because the content belongs to another user than the copying one. */
 async function copyActing(from: string, to: string, stat: Stats): Promise<void> {
   await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
   await using target = await open(to, 'wx', 0o600);
@@ -79,7 +89,7 @@ async function copyActing(from: string, to: string, stat: Stats): Promise<void> 
   await target.utimes(stat.atime, stat.mtime);
 }
 
-/** A copy is whose process has made it. */
+/** A new copy belongs to the user of the copying process. */
 async function giveAll(from: string, to: string): Promise<void> {
   const stat = await lstat(from);
   await give(to, stat);
@@ -87,7 +97,7 @@ async function giveAll(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) await giveAll(join(from, name), join(to, name));
 }
 
-/** Whose something is. */
+/** The owner of an item. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
@@ -99,8 +109,8 @@ export async function ownerOf(folder: string): Promise<Owner> {
 }
 
 /**
- * Has it belong to them: root gives to anybody, and others to the groups that they are in. What can't be given, or is not there any more, is
- * left.
+ * Sets the owner of an item: root may set any owner, and other users the groups that they are in.
+ * An item whose owner can't be set, or that no longer exists, is unchanged.
  */
 export async function give(to: string, { uid, gid }: Owner): Promise<void> {
   const now = await statOf(to);
@@ -108,7 +118,10 @@ export async function give(to: string, { uid, gid }: Owner): Promise<void> {
   await lchown(to, uid, gid).catch(() => lchown(to, now.uid, gid).catch(() => undefined));
 }
 
-/** A folder of that path, where a command may have left none, or something else: what a link leads to is not the folder. */
+/**
+ * Makes the path a folder, because a command may have removed or replaced it. A link's target is
+ * not the folder.
+ */
 export async function makeFolder(path: string): Promise<void> {
   const stat = await statOf(path);
   if (stat?.isDirectory() === true) return;
@@ -120,7 +133,10 @@ export async function clear(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) await remove(within(folder, name));
 }
 
-/** Whatever is there, if anything is. Folders inside that take no files let none go either, but for root: they are opened first. */
+/**
+ * Removes the item, if it exists. Only root can remove items of read-only folders, so these are
+ * made writable first.
+ */
 export async function remove(path: Place): Promise<void> {
   try {
     await openUp(path);
@@ -131,7 +147,10 @@ export async function remove(path: Place): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** Moves all folders in a folder up to it and takes away what they had beside: what is too far down has no path to take it away by. */
+/**
+ * Moves all nested folders up to the given folder, and removes their other items. A deeply nested
+ * item has no path short enough to remove it.
+ */
 async function flatten(folder: Place): Promise<void> {
   for (let inside = await foldersIn(folder); inside.length > 0; inside = await foldersIn(folder))
     for (const place of inside) {
@@ -140,7 +159,7 @@ async function flatten(folder: Place): Promise<void> {
     }
 }
 
-/** Folders that stand in a folder, opened: none is moved that its owner may not write to. */
+/** The folders in a folder, made writable: the owner can't move a read-only folder. */
 async function foldersIn(folder: Place): Promise<Buffer[]> {
   const all = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   const folders = all.filter((each) => each.isDirectory()).map(({ name }) => within(folder, name));
@@ -160,12 +179,12 @@ export async function modeOf(folder: Place): Promise<number> {
   return (await lstat(folder)).mode & 0o7777;
 }
 
-/** Nobody sets it but the owner, and it mostly is as it was. */
+/** Only the owner may set a mode, and the mode is usually unchanged. */
 export async function setMode(folder: Place, mode: number): Promise<void> {
   if ((await modeOf(folder)) !== mode) await chmod(folder, mode);
 }
 
-/** How a folder stands, as one hash; also where something else is in its place by now, or nothing. */
+/** The content of a folder as one hash, even if the path is another item or missing. */
 export async function standing(folder: string, { withMode }: { readonly withMode: boolean }): Promise<string> {
   const stat = await statOf(folder);
   if (stat === undefined) return contentHash([{ at: '', is: 'none' }]);
@@ -173,7 +192,10 @@ export async function standing(folder: string, { withMode }: { readonly withMode
   return fingerprint(folder, withMode ? stat.mode & 0o7777 : undefined);
 }
 
-/** A folder of that mode and what is in it, as one hash: names, kinds, modes and contents, and not when or how it got there. */
+/**
+ * A folder of that mode and its content as one hash: names, kinds, modes and contents, without
+ * times or owners.
+ */
 export async function fingerprint(folder: string, own: number | undefined): Promise<string> {
   const found: Json[] = own === undefined ? [] : [{ at: '', mode: own, is: 'folder' }];
   const visit = async (place: Place, path: string): Promise<void> => {
@@ -196,7 +218,7 @@ async function described(place: Place, at: string, stat: Stats): Promise<Json> {
   return { at, mode, is: 'other' };
 }
 
-/** Piece by piece: a file may be larger than what can be read at once. */
+/** In chunks, because a file may be larger than one read permits. */
 async function hashOf(file: Place, size: number): Promise<string> {
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(Math.min(size + 1, PIECE));
@@ -227,7 +249,10 @@ export async function statOf(path: Place): Promise<Stats | undefined> {
   });
 }
 
-/** As text; what is none as its digits, with a sign before them that no name has. */
+/**
+ * The name as a string. A name that is not UTF-8 becomes its digits, with a prefix that no name
+ * has.
+ */
 function nameOf(bytes: Buffer): string {
   return isText(bytes) ? bytes.toString() : `\0${bytes.toString('hex')}`;
 }

@@ -4,8 +4,9 @@ import type { SqlConnection, SqlDatabase } from './port.ts';
 import { TransactionEnded } from './still-open.ts';
 
 /**
- * The table in the caller's database that says which effects have happened there. It is made where it is missing. A key is 64 hex digits, in a
- * column that MySQL can have an index of, by a name that it has for a word unless it is quoted. Tables of before, where it is a text, stay as they are.
+ * The table in the caller's database that records the effects in it, created if it is missing. A
+ * key is 64 hex digits, in a column type that MySQL can index, with a quoted name. Older tables
+ * have a text column, and stay as they are.
  */
 export const EFFECTS_TABLE = `CREATE TABLE IF NOT EXISTS assize_effects (
   "key" VARCHAR(64) NOT NULL PRIMARY KEY,
@@ -14,20 +15,26 @@ export const EFFECTS_TABLE = `CREATE TABLE IF NOT EXISTS assize_effects (
   undone INTEGER NOT NULL
 )`;
 
-/** What the database says of an effect. */
+/** The database's record of an effect. */
 export interface EffectRow {
   readonly result: Json;
   readonly isUndone: boolean;
 }
 
-/** Stands for an answer until there is one, which is before the commit: nobody ever sees it, unless a statement has ended the transaction. */
+/**
+ * The placeholder of an answer before the commit. No other transaction sees it, unless a statement
+ * has ended the transaction.
+ */
 const UNANSWERED = '';
 
-/** As `undone`; and what stands there while it is being undone, which is as little to be seen. */
+/**
+ * The value of `undone`, and the placeholder while the compensation runs, which no other
+ * transaction sees either.
+ */
 const UNDONE = 1;
 const BEING_UNDONE = 2;
 
-/** The rows of effects, in whatever transaction the connection is in. */
+/** The rows of effects, in the connection's current transaction. */
 export class EffectRows {
   readonly #connection: SqlConnection;
   readonly #mark: (n: number) => string;
@@ -37,7 +44,10 @@ export class EffectRows {
     this.#mark = placeholders === '?' ? () => '?' : (n) => `$${n}`;
   }
 
-  /** @throws TransactionEnded where it was written, and never answered, or was to be undone, and was not */
+  /**
+   * The row of a key. @throws TransactionEnded if the row has a placeholder: a write without an
+   * answer, or an unfinished compensation
+   */
   async of(key: string): Promise<EffectRow | undefined> {
     const text = `SELECT result, undone FROM assize_effects WHERE "key" = ${this.#mark(1)}`;
     const [row] = await this.#connection.query(text, [key]);
@@ -47,7 +57,7 @@ export class EffectRows {
     return { result: parseCanonical(String(row['result'])), isUndone: undone === UNDONE };
   }
 
-  /** Fails where the key is there already: two who do the same at once do it once. */
+  /** Fails if the key exists already, so two concurrent attempts have one effect. */
   async add(key: string, tool: string): Promise<void> {
     const marks = [1, 2, 3, 4].map((n) => this.#mark(n)).join(', ');
     const text = `INSERT INTO assize_effects ("key", tool, result, undone) VALUES (${marks})`;
@@ -59,12 +69,12 @@ export class EffectRows {
     await this.#connection.query(text, [canonicalize(result), key]);
   }
 
-  /** Whoever does the same at once waits here until this transaction has ended, and sees then what it has done. */
+  /** A concurrent attempt waits here until this transaction has ended, and then sees its result. */
   async lock(key: string): Promise<void> {
     await this.#connection.query(`UPDATE assize_effects SET undone = undone WHERE "key" = ${this.#mark(1)}`, [key]);
   }
 
-  /** Before what undoes it. */
+  /** Called before the compensating statements. */
   undoing(key: string): Promise<void> {
     return this.#setUndone(key, BEING_UNDONE);
   }

@@ -8,24 +8,31 @@ import { savepointName, TransactionEnded } from './still-open.ts';
 import { begin, lookAgain } from './transact.ts';
 import { cutOffWith, giveBack, inTime, rollBack, type Use, used } from './use.ts';
 
-/** An open transaction, and what was done in it, in order: each behind a savepoint, so that it can be taken back to any of them. */
+/**
+ * An open transaction and the calls in it, in order. Each call has a savepoint, so the transaction
+ * can roll back to any of them.
+ */
 interface Open {
   readonly use: Use;
   readonly done: HeldCall[];
   readonly limit: NodeJS.Timeout;
-  /** What its savepoints are called, with a number for each. */
+  /** Prefix of its savepoints, which have numbers. */
   readonly mark: string;
-  /** Settles when what is under way there has ended; undefined for nothing. */
+  /** Resolves when the work in progress has ended. Undefined if no work is in progress. */
   busy: Promise<void> | undefined;
-  /** Settles when its connection was given back, since it was given up: it was held too long, or its end has come. */
+  /**
+   * Resolves when the connection was returned after a release: the time limit was reached, or the
+   * transaction ends.
+   */
   lost: Promise<void> | undefined;
-  /** The database has taken back more than was asked for. */
+  /** Whether the database rolled back more than requested. */
   isGone: boolean;
 }
 
 /**
- * What one transaction of tools does in a database before its commit, in a transaction there that nobody else sees anything of. Where
- * that is lost, by its limit or with its connection, what was done is done again when it is needed, and has to answer the same.
+ * The staged writes of one tool transaction in a database, in an open database transaction that no
+ * other reader sees. If that transaction is lost, by its time limit or with its connection, the
+ * writes are repeated when needed. They must then return the same answers.
  *
  * @experimental Staged SQL may change in any release.
  */
@@ -33,9 +40,15 @@ export class HeldSql implements Holding {
   readonly #database: SqlDatabase;
   #open: Open | undefined;
   #hasEnded = false;
-  /** What was written there may stand, with its keys: nothing more of it is done, and what is found under those is for a person. */
+  /**
+   * The writes may have been committed with their keys. No more writes are staged, and effects
+   * under these keys need a human decision.
+   */
   #ended: TransactionEnded | undefined;
-  /** It was let go for what its own transaction does there, at least once: from then on it is looked each time whether all of it stands. */
+  /**
+   * Whether the staged writes were released at least once for the transaction's own call. From then
+   * on, each call checks that all writes are staged.
+   */
   #hasGivenWay = false;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -74,7 +87,7 @@ export class HeldSql implements Holding {
     let isSent = false;
     try {
       return await this.#inTurn(first, async (open) => {
-        // From now on its limit is that of the call.
+        // From now on the call's own time limit applies.
         clearTimeout(open.limit);
         const isHeard = cutOffWith(signal, open.use);
         try {
@@ -88,7 +101,8 @@ export class HeldSql implements Holding {
         }
       });
     } catch (error) {
-      // Before that it was nothing, whatever it was: it is done anew, by who says what is wrong with it.
+      // Before the commit was sent, the error means that nothing was done. The writes are repeated
+      // by the code that reports the error.
       if (!isSent) return undefined;
       throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
     } finally {
@@ -105,29 +119,30 @@ export class HeldSql implements Holding {
     return this.#next(async () => {
       const open = this.#open;
       if (open === undefined || open.lost !== undefined) return;
-      // Where it fails, all of it is let go.
+      // If the rollback fails, all staged writes are released.
       await this.#using(open, () => takeBack(open, before)).catch(() => undefined);
     });
   }
 
   async again(before: readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void> {
-    // Also where that was for another branch than the one that is asked for here: what was let go may be of one that comes later.
+    // Also if another branch caused the release: the released writes may belong to a later branch.
     if (!this.#hasGivenWay || before.length === 0) return;
     try {
       await this.#inTurn(call, (open) => this.#goTo(open, before, call.signal));
     } catch (error) {
-      // What can't be had for the moment is done with the next call there, or asked for again at the gate.
+      // Temporarily unavailable writes are staged with the next call, or requested again at the
+      // gate.
       if (error instanceof EffectError && error.code === 'stale') throw error;
     }
   }
 
-  /** One after the other, each in an open transaction, which it keeps for the next one. */
+  /** Runs steps in sequence, each in an open transaction that the next step uses too. */
   #inTurn<T>(call: Pick<Call, 'signal' | 'epoch'>, make: (open: Open) => Promise<T>): Promise<T> {
     return this.#next(async () => {
       call.signal.throwIfAborted();
       if (this.#ended !== undefined) throw this.#ended;
       const open = await this.#opened(call);
-      // Since it was looked at, its end may have come.
+      // The transaction may have been released since the check.
       if (open.lost !== undefined) throw heldTooLong();
       return this.#using(open, make);
     });
@@ -153,7 +168,7 @@ export class HeldSql implements Holding {
       return made;
     } catch (thrown) {
       over();
-      // Cut off here, so that it answers nothing: no statement has ended it.
+      // The release cut the statement off, so no statement has ended the transaction.
       const error = open.lost === undefined ? thrown : heldTooLong(thrown);
       if (open.isGone || !(error instanceof DidNothing)) await this.#lose(open);
       if (error instanceof TransactionEnded) this.#ended = error;
@@ -163,10 +178,11 @@ export class HeldSql implements Holding {
 
   async #opened({ signal, epoch }: Pick<Call, 'signal' | 'epoch'>): Promise<Open> {
     if (this.#open !== undefined && this.#open.lost === undefined) return this.#open;
-    // Else what its own transaction does there at once, undoes, or reads again, would wait for its end, which waits for that.
+    // Otherwise an immediate call, a compensation or a repeated read of the same tool transaction
+    // would wait for the staged writes, which wait for that call.
     const letGo = (): void => {
       this.#hasGivenWay = true;
-      // After what is under way there, which is of the same body.
+      // After the work in progress, which belongs to the same body.
       void this.#next(async () => {
         if (this.#open !== undefined) await this.#lose(this.#open).catch(() => undefined);
       });
@@ -187,11 +203,11 @@ export class HeldSql implements Holding {
     return open;
   }
 
-  /** What does not answer is cut off when nobody waits for it, or when it would have been held for too long. */
+  /** A database that does not respond is cut off on abort, or when the time limit is reached. */
   async #begin(use: Use, signal: AbortSignal): Promise<void> {
     const isHeard = cutOffWith(AbortSignal.any([signal, AbortSignal.timeout(this.#database.heldMs!)]), use);
     try {
-      // Its turn may have come when nobody waits for it any more.
+      // The call may already be aborted when it gets the connection.
       this.#checkGoesOn();
       await begin(this.#database, use, signal);
       this.#checkGoesOn();
@@ -208,14 +224,16 @@ export class HeldSql implements Holding {
     if (this.#hasEnded) throw new DidNothing('its transaction has ended');
   }
 
-  /** Takes all of it back, and waits for that as long as it may take. */
+  /** Rolls everything back, without a time limit. */
   async #lose(open: Open): Promise<void> {
     clearTimeout(open.limit);
     open.lost ??= this.#letGo(open);
     await inTime(open.lost);
   }
 
-  /** What is under way is cut off, with its connection; where nothing can do that, it comes to its end before. */
+  /**
+   * Cuts off the work in progress with its connection. Without such a method, the work ends first.
+   */
   async #letGo({ use, busy }: Open): Promise<void> {
     if (busy === undefined || use.connection.close === undefined) {
       await busy;
@@ -225,7 +243,10 @@ export class HeldSql implements Holding {
     await use.over().catch(() => undefined);
   }
 
-  /** Takes back what is not of it, and does again what is missing. @throws EffectError `stale` where that answers otherwise than it had */
+  /**
+   * Rolls back unwanted writes, and repeats missing ones.
+   * @throws EffectError `stale` if a repeated write returns another answer
+   */
   async #goTo(open: Open, wanted: readonly HeldCall[], signal: AbortSignal): Promise<void> {
     await takeBack(open, wanted);
     const { done } = open;
@@ -250,12 +271,15 @@ function stale(cause?: DidNothing): EffectError {
   });
 }
 
-/** The n-th thing that was done is behind it. */
+/** The savepoint after the n-th write. */
 function nameOf({ mark }: Open, n: number): string {
   return `${mark}_${n}`;
 }
 
-/** Its key goes first: where a statement ends the transaction, and what was written stands, that is found under it. */
+/**
+ * The key is written first. If a statement ends the transaction and its writes are committed, they
+ * are found under the key.
+ */
 function written(open: Open, { part, input, key }: Omit<HeldCall, 'told'>, signal: AbortSignal): Promise<Json> {
   const { rows, connection } = open.use;
   return behindSavepoint(open, part as SqlPart, async () => {
@@ -264,7 +288,9 @@ function written(open: Open, { part, input, key }: Omit<HeldCall, 'told'>, signa
   });
 }
 
-/** Where it fails it is as if it had not been; where not even that can be had, all is lost. */
+/**
+ * If a write fails, it is rolled back. If the rollback fails too, the whole transaction is lost.
+ */
 async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Json>): Promise<Json> {
   const { use, done } = open;
   await use.connection.query(`SAVEPOINT ${nameOf(open, done.length)}`, []);
@@ -272,7 +298,7 @@ async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Js
     return await make();
   } catch (error) {
     if (error instanceof TransactionEnded) throw error;
-    // Some errors a database answers by taking back all of the transaction.
+    // Some databases answer some errors by rolling back the whole transaction.
     await backTo(open, done.length).catch(() => {
       open.isGone = true;
     });
@@ -280,7 +306,7 @@ async function behindSavepoint(open: Open, part: SqlPart, make: () => Promise<Js
   }
 }
 
-/** Takes back what is not of it. */
+/** Rolls back unwanted writes. */
 async function takeBack(open: Open, wanted: readonly HeldCall[]): Promise<void> {
   const { done } = open;
   let same = 0;
@@ -301,13 +327,16 @@ function nothing(part: SqlPart, error: unknown): unknown {
   return new DidNothing(what, { final: !part.isPassing(error), cause: error, why: refusal(error) });
 }
 
-/** False where it is certain that nothing was. @throws what `commit` throws where nobody knows */
+/**
+ * Returns false if certainly nothing was committed.
+ * @throws the error of `commit` if the outcome is unknown
+ */
 async function committed(use: Use, all: readonly HeldCall[]): Promise<boolean> {
   try {
     await use.connection.commit();
     return true;
   } catch (error) {
-    // It may have come after the deed. Who has the connection still can ask.
+    // The error may follow the commit. A usable connection can query the outcome.
     if (!(await rollBack(use))) throw error;
     for (const { key } of all) if ((await use.rows.of(key)) === undefined) return false;
     return true;

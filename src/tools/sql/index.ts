@@ -1,12 +1,13 @@
 /**
  * Statements on the caller's own database as tools, over a minimal port for any driver.
- *
- * Guarantees: all that a transaction of tools holds for a database is one transaction there, with the keys of the effects in it, in the
- * table `assize_effects`: so nobody sees a part of it, and it is done once, however often it is called and whatever is lost; and undone
- * once. Where the database is held (`heldMs`), that transaction is open while the body runs, and what it would answer otherwise later is
- * never done. Values are never a part of a statement's text.
- *
- * Never: begins or ends a transaction that is not its own; uses a connection again that could not be rolled back.
+ * Guarantees: all buffered calls of a tool transaction on a database run in one database
+ * transaction, with the keys of their effects in the table `assize_effects`. Therefore no reader
+ * sees a part of them, and they have one effect for any number of attempts and failures. They are
+ * compensated once. With staging (`heldMs`), that database transaction is open while the body runs,
+ * and it is never committed if a repeated write returns another answer. Values are never part of a
+ * statement's text.
+ * Never: starts or ends a transaction other than its own; reuses a connection that could not be
+ * rolled back.
  */
 export { EFFECTS_TABLE } from './effect-rows.ts';
 export type { SqlConnection, SqlDatabase, SqlRow, SqlValue } from './port.ts';

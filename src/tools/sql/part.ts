@@ -8,7 +8,7 @@ import { runAll, type SqlStatement } from './statements.ts';
 import { stillOpen } from './still-open.ts';
 import type { SqlWork } from './transact.ts';
 
-/** What is declared of one tool, as far as its statements go. */
+/** The declaration of one tool's statements. */
 export interface SqlPartOptions {
   readonly name: string;
   readonly placeholders?: SqlDatabase['placeholders'];
@@ -18,7 +18,10 @@ export interface SqlPartOptions {
   readonly isPassing?: ((error: unknown) => boolean) | undefined;
 }
 
-/** What one tool does in transactions that may be of several. It may be done again: each time what it is declared by gets a copy. */
+/**
+ * The work of one tool in a database transaction that several tools may share. The work is
+ * repeatable: each run passes copies to the declaration.
+ */
 export class SqlPart {
   readonly #options: SqlPartOptions;
 
@@ -26,7 +29,7 @@ export class SqlPart {
     this.#options = options;
   }
 
-  /** Also where what is declared can't tell. */
+  /** Also true if the declared function throws. */
   isPassing(error: unknown): boolean {
     try {
       return this.#options.isPassing?.(error) ?? true;
@@ -35,17 +38,23 @@ export class SqlPart {
     }
   }
 
-  /** Runs its statements, outside of a transaction; what it answers. */
+  /** Runs the statements outside of a transaction, and returns their answer. */
   read(connection: SqlConnection, input: Json, signal: AbortSignal): Promise<Json> {
     return this.#answer((statements) => runAll(connection, statements, this.#with(signal)), input);
   }
 
-  /** The same in one. @throws TransactionEnded where it isn't there any more then */
+  /**
+   * Runs the statements in a transaction, and returns their answer.
+   * @throws TransactionEnded if the transaction no longer exists afterwards
+   */
   answer(connection: SqlConnection, input: Json, signal: AbortSignal): Promise<Json> {
     return this.#answer((statements) => runAll(stillOpen(connection), statements, this.#with(signal)), input);
   }
 
-  /** The key goes first: of two who do the same at once, one waits there. Where `told` is given, it has to answer that. */
+  /**
+   * The key is written first, so one of two concurrent attempts waits there. If `told` is given,
+   * the work must return that answer.
+   */
   work(input: Json, call: Call, told?: Json): SqlWork {
     return {
       call,
@@ -60,7 +69,7 @@ export class SqlPart {
     };
   }
 
-  /** Where the database has nothing of it, there is nothing to undo. */
+  /** If the database has no row of the effect, there is nothing to compensate. */
   undoing(input: Json, result: Json, call: Call): SqlWork {
     return {
       call,
@@ -80,7 +89,7 @@ export class SqlPart {
     };
   }
 
-  /** Whoever meets the key there meets who does the same at once: that is over another time. */
+  /** A duplicate key comes from a concurrent attempt, which a retry finds ended. */
   async addKey(rows: EffectRows, key: string): Promise<void> {
     try {
       await rows.add(key, this.#options.name);
@@ -92,7 +101,10 @@ export class SqlPart {
     }
   }
 
-  /** @throws DidNothing where the key is not there any more: whoever looked for it later would do it once more */
+  /**
+   * @throws DidNothing if the key no longer exists: without it, a later attempt would repeat the
+   * effect
+   */
   async answerKey(rows: EffectRows, key: string, answer: Json): Promise<void> {
     await rows.answer(key, answer);
     if ((await rows.of(key)) === undefined) throw notThere();
@@ -106,7 +118,7 @@ export class SqlPart {
       return copyJson(answer, { foreign: true });
     } catch (cause) {
       if (!isAssizeError(cause, 'too_large')) throw cause;
-      // Nothing of it stays, and another time it would be as long.
+      // The work is rolled back, and a retry would return an equally long answer.
       throw new DidNothing(
         `what ${name} has answered is too long: as JSON it has more than 1 MiB; ask for less at a time`,
         {

@@ -6,14 +6,14 @@ import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
 import type { SqlStatement } from './statements.ts';
 import { cutOffWith, rollBack, used } from './use.ts';
 
-/** A statement on the caller's database that only reads, as a tool. */
+/** A reading statement on the caller's database, as a tool. */
 export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType> extends Said<Schema> {
   readonly input: Schema;
   readonly reads: NonNullable<ToolSpec<Schema>['reads']>;
   readonly database: SqlDatabase;
-  /** What is asked: one statement, so that what it answers was there all at once. */
+  /** A single statement, so that its rows come from one snapshot. */
   readonly statement: (input: z.infer<Schema>) => SqlStatement;
-  /** What of the rows is the answer; by default the rows. */
+  /** Derives the result from the rows. Default: the rows. */
   readonly result?: (rows: readonly SqlRow[], input: z.infer<Schema>) => unknown;
 }
 
@@ -27,8 +27,8 @@ const OPTIONS = z.strictObject({
 });
 
 /**
- * A tool that reads by a statement. It sees what was committed in the database, and, where the database is held, what its own transaction
- * of tools has done there (`SqlDatabase.heldMs`).
+ * A tool that reads by a statement. The statement sees committed data and, with staging, the writes
+ * of its own tool transaction (`SqlDatabase.heldMs`).
  *
  * @throws EffectError `invalid_tool`
  */
@@ -53,7 +53,7 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
       try {
         return await part.read(use.connection, given, signal);
       } catch (error) {
-        // Where there is nothing to roll back, that tells whether the connection is of use yet.
+        // There is nothing to roll back, and the call shows whether the connection is still usable.
         await rollBack(use);
         throw error;
       } finally {

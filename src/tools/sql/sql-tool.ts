@@ -23,15 +23,27 @@ export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
     Pick<ToolSpec<Schema>, 'input' | 'reads' | 'plan' | 'channel'> {
   readonly writes: NonNullable<ToolSpec<Schema>['writes']>;
   readonly database: SqlDatabase;
-  /** What is done, in one transaction of the database with all else that is held for it. */
+  /**
+   * The statements of the effect. They run in one database transaction with all other buffered
+   * calls for the database.
+   */
   readonly statements: (input: z.infer<Schema>) => readonly SqlStatement[];
-  /** What of the rows, those of each statement, is the result; by default null. */
+  /** Derives the result from the rows of each statement. Default: null. */
   readonly result?: (rows: readonly (readonly SqlRow[])[], input: z.infer<Schema>) => unknown;
-  /** What undoes it, in one transaction of the database as it was done. Without it, it is irreversible. */
+  /**
+   * The compensating statements, which run in one database transaction. Without them, the tool is
+   * irreversible.
+   */
   readonly undo?: (input: z.infer<Schema>, result: any) => readonly SqlStatement[];
-  /** `buffered`, by default: done after the commit. `externalised`: at once, and undone where it comes to no commit. */
+  /**
+   * `buffered`, the default: runs after the commit. `externalised`: executes immediately, and is
+   * compensated if the transaction aborts.
+   */
   readonly delivery?: Delivery;
-  /** Whether an error may be none another time, as a lock or a serialization failure. By default each may. */
+  /**
+   * Whether a retry may succeed after an error, such as a lock or a serialization failure. Default:
+   * true for every error.
+   */
   readonly isPassing?: (error: unknown) => boolean;
 }
 
@@ -51,9 +63,10 @@ const OPTIONS = z.strictObject({
 });
 
 /**
- * A tool that runs statements in a transaction of the caller's database, into which the key of the effect is written too, so
- * that it is done once however often it is called. All that one transaction of tools holds for one database (the same object) until its
- * commit is one transaction there: nobody who reads it sees a part of that.
+ * A tool that runs statements in a transaction of the caller's database. The transaction also
+ * writes the key of the effect, so any number of attempts has one effect. All calls that a tool
+ * transaction buffers for one database (the same object) commit in one database transaction. No
+ * reader sees a part of them.
  *
  * @throws EffectError `invalid_tool`
  */
@@ -77,7 +90,7 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
   });
 }
 
-/** All at one database are one step. */
+/** All calls on one database form one batch. */
 function togetherAt(database: SqlDatabase, part: SqlPart): Together {
   return {
     at: database,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { EffectError } from '#effects';
 import type { SqlConnection } from './port.ts';
 
-/** A statement has ended the transaction that it stood in: nobody knows how much of what was written there stands. */
+/** A statement has ended its transaction: which of the writes were committed is unknown. */
 export class TransactionEnded extends EffectError {
   override readonly name = 'TransactionEnded';
 
@@ -12,15 +12,19 @@ export class TransactionEnded extends EffectError {
   }
 }
 
-/** A savepoint that no statement knows: a text that has ended a transaction can't put it into the next one. */
+/**
+ * A savepoint name that no statement can know, so a text that ended a transaction can't set it in
+ * the next one.
+ */
 export function savepointName(): string {
   return `assize_${randomBytes(8).toString('hex')}`;
 }
 
 /**
- * A connection in a transaction, each of whose statements has to leave it open: a procedure may end it, or a statement that a database
- * commits by itself, as MySQL does with each that changes a schema. A savepoint is set before each, and looked for after it: an ended
- * transaction has none. What a statement refuses is the database's to take back.
+ * A connection in a transaction that every statement must leave open. A procedure may end it, and
+ * so may a statement with an implicit commit, such as MySQL's schema changes. A savepoint is set
+ * before each statement and released after it: an ended transaction has lost it. The database
+ * itself rolls back a failed statement.
  */
 export function stillOpen(connection: SqlConnection): Pick<SqlConnection, 'query'> {
   return {
@@ -39,7 +43,7 @@ export function stillOpen(connection: SqlConnection): Pick<SqlConnection, 'query
   };
 }
 
-/** Whether it was the statement, and not the connection that was lost. */
+/** Whether the statement failed, and not the connection. */
 async function answers(connection: SqlConnection): Promise<boolean> {
   try {
     await connection.rollback();

@@ -5,24 +5,24 @@ import { refusal } from './refusal.ts';
 import { TransactionEnded } from './still-open.ts';
 import { cutOffWith, rollBack, type Use, used } from './use.ts';
 
-/** What is done under a key, once. */
+/** Work under a key, which runs once. */
 export interface SqlWork {
   readonly call: Call;
-  /** Before it is looked for: of two who do the same at once, one waits there. */
+  /** Runs before the key is read, so one of two concurrent attempts waits there. */
   readonly lock?: (rows: EffectRows) => Promise<void>;
-  /** Whether there is nothing to be done any more. */
+  /** Whether the work is already done. */
   isDone(row: EffectRow | undefined): boolean;
   make(connection: SqlConnection, rows: EffectRows): Promise<void>;
-  /** Whether the database may do it another time. */
+  /** Whether a retry may succeed after the error. */
   isPassing(error: unknown): boolean;
 }
 
 /**
- * Does all of these in one transaction of the database, or nothing; what is done already is not done again. Answers with the rows of
- * them, in their order.
+ * Runs all works in one database transaction, or none. Works that are already done are skipped.
+ * Returns their rows, in order.
  *
- * @throws DidNothing where the database has nothing of it, with the key of the work that has failed, if it was that; another error
- * where nobody knows
+ * @throws DidNothing if nothing was committed, with the key of the failed work if known; another
+ * error if the outcome is unknown
  */
 export async function transact(
   database: SqlDatabase,
@@ -39,15 +39,18 @@ export async function transact(
     throw error;
   } finally {
     isHeard();
-    // What came of it is known, whatever comes of the connection.
+    // The outcome is known, regardless of later errors of the connection.
     await use.over().catch(() => undefined);
   }
 }
 
-/** Databases that were seen to have the table of effects, and where nothing has failed since. */
+/** Databases that have the table of effects, without a failure since the check. */
 const withTable = new WeakSet<SqlDatabase>();
 
-/** Begins a transaction, where there is the table of effects. @throws the signal's reason; what the database throws */
+/**
+ * Starts a transaction, after ensuring the table of effects.
+ * @throws the signal's reason; the errors of the database
+ */
 export async function begin(database: SqlDatabase, { connection }: Use, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (!withTable.has(database)) await prepareTable(connection);
@@ -55,12 +58,15 @@ export async function begin(database: SqlDatabase, { connection }: Use, signal: 
   await connection.begin();
 }
 
-/** Something has failed there, and be it that its table was taken away: it is looked for again. */
+/** Checks the table again after a failure, because the table may have been removed. */
 export function lookAgain(database: SqlDatabase): void {
   withTable.delete(database);
 }
 
-/** A table that is there asks for no right to make one; and of several that make it at once all but one may be refused. */
+/**
+ * An existing table needs no right to create one, and of concurrent creations all but one may be
+ * refused.
+ */
 async function prepareTable(connection: SqlConnection): Promise<void> {
   if (await hasTable(connection)) return;
   try {
@@ -79,7 +85,7 @@ async function hasTable(connection: SqlConnection): Promise<boolean> {
   }
 }
 
-/** Nothing of it is left open where it did not come to be. */
+/** A transaction that fails to start is not left open. */
 async function begun(database: SqlDatabase, use: Use, signal: AbortSignal): Promise<void> {
   try {
     await begin(database, use, signal);
@@ -101,10 +107,12 @@ async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (Effe
     }
     at = undefined;
     found = await rowsOf(works, rows);
-    // Whoever has waited too long is told that nothing was done, and not that nobody knows.
+    // A call that timed out while waiting reports that nothing was done, and not an unknown
+    // outcome.
     for (const { call } of works) call.signal.throwIfAborted();
   } catch (error) {
-    // Where even this fails, the connection goes, and its transaction with it: nothing was committed.
+    // If the rollback fails too, the connection is dropped with its transaction, and nothing was
+    // committed.
     await rollBack(use);
     if (error instanceof TransactionEnded) throw error;
     throw nothing(at === undefined ? works : [at], error);
@@ -113,7 +121,7 @@ async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (Effe
     await connection.commit();
     return found;
   } catch (error) {
-    // It may have come after the deed. Who has the connection still can ask.
+    // The error may follow the commit. A usable connection can query the outcome.
     if (!(await rollBack(use)))
       throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
     const known = await rowsOf(works, rows);
@@ -128,7 +136,9 @@ async function rowsOf(works: readonly SqlWork[], rows: EffectRows): Promise<read
   return found;
 }
 
-/** Whatever keeps a transaction from beginning may be gone another time: no statement of the tool has failed. */
+/**
+ * A failure to start a transaction may be temporary, because no statement of the tool has failed.
+ */
 async function unless<T>(works: readonly SqlWork[], make: () => T | Promise<T>): Promise<T> {
   try {
     return await make();
@@ -137,7 +147,10 @@ async function unless<T>(works: readonly SqlWork[], make: () => T | Promise<T>):
   }
 }
 
-/** Of one of several, it says of which. `isFinal`: by default, what the tools say of the error. */
+/**
+ * For one of several works, the error names its key. `isFinal`: by default, as the tools classify
+ * the error.
+ */
 function nothing(works: readonly SqlWork[], error: unknown, isFinal?: boolean): DidNothing {
   const [work, ...others] = works as [SqlWork, ...SqlWork[]];
   const key = others.length === 0 ? work.call.key : undefined;

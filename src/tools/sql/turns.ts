@@ -1,15 +1,15 @@
-/** For whom a turn is. */
+/** A request for exclusive use. */
 export interface Turn {
-  /** Of the transaction, as in `Call`. */
+  /** The epoch of the transaction, as in `Call`. */
   readonly epoch?: number | undefined;
-  /** Has it given up soon, as it can be had again later. */
+  /** Releases the resource early, if the holder can get it again later. */
   readonly letGo?: () => void;
 }
 
-/** Who uses something, and who waits for it. */
+/** The holder of a resource, and the waiting requests. */
 interface Line {
   isTaken: boolean;
-  /** Whose it is. */
+  /** The current holder's request. */
   turn: Turn | undefined;
   readonly urgent: (() => void)[];
   readonly others: (() => void)[];
@@ -18,10 +18,12 @@ interface Line {
 const lines = new WeakMap<object, Line>();
 
 /**
- * Settles when nobody else uses it, with what gives it to the next one. What is `urgent` comes before what is not: it was ruled on, and
- * others may wait for it. What its own transaction has, and can let go, is let go for it: that would wait for this in turn.
+ * Resolves when the resource is free, with the function that passes it on. An `urgent` request
+ * precedes the others: it belongs to adjudicated work, and other requests may wait for it. A
+ * releasable hold of the same transaction is released for it, because the two would otherwise wait
+ * for each other.
  *
- * @throws the signal's reason, as soon as nobody waits for it any more
+ * @throws the signal's reason, as soon as it aborts
  */
 export async function turnAt(
   what: object,

@@ -2,20 +2,22 @@ import { EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
 import { type Turn, turnAt } from './turns.ts';
 
-/** A connection in a transaction of its own. */
+/** A connection in its own transaction. */
 export interface Use {
   readonly connection: SqlConnection;
   readonly rows: EffectRows;
   isBroken: boolean;
-  /** Gives it back; once. */
+  /** Returns the connection, once. */
   over(): Promise<void>;
 }
 
 /**
- * A connection that nobody else uses, when it is its turn. `held`: it is to write for a body, which may take its time; `ruled`: what was
- * ruled on, so that it comes before those; `read`: nobody who writes is waited for, but on the same connection.
+ * A connection for exclusive use, in order of requests. `held`: for staged writes of a body, which
+ * may take long. `ruled`: for adjudicated work, which precedes staged writes. `read`: waits for no
+ * writer, except on the same connection.
  *
- * @throws what `connect` throws; the signal's reason where it is not its turn by then, or that has not answered
+ * @throws the errors of `connect`; the signal's reason if it aborts before the connection is
+ * available
  */
 export async function used(
   database: SqlDatabase,
@@ -64,7 +66,7 @@ async function connected(database: SqlDatabase, signal: AbortSignal): Promise<Sq
   try {
     return await Promise.race([connecting, aborted]);
   } catch (error) {
-    // One that comes yet is nobody's.
+    // A connection that arrives later is returned unused.
     connecting.then(unused).catch(() => undefined);
     throw error;
   } finally {
@@ -72,7 +74,10 @@ async function connected(database: SqlDatabase, signal: AbortSignal): Promise<Sq
   }
 }
 
-/** Gives back what was not used, when nobody else uses it: it may be the same that others were given. */
+/**
+ * Returns an unused connection when no other request uses it: `connect` may have returned the same
+ * one to others.
+ */
 async function unused(connection: SqlConnection): Promise<void> {
   if (connection.close === undefined) return;
   const next = await turnAt(connection, true, new AbortController().signal);
@@ -83,12 +88,15 @@ async function unused(connection: SqlConnection): Promise<void> {
   }
 }
 
-/** How long a connection may take to roll back before it is cut off, where it can be; and to be given back before nobody waits for that. */
+/**
+ * Time limit of a rollback before the connection is cut off, if that is possible, and of the wait
+ * for its return.
+ */
 const END_MS = 5_000;
 
 /**
- * Takes back what was not committed, and gives the connection back: where it does not answer, it is cut off, and where nothing can do that, it is
- * nobody else's before it has answered.
+ * Rolls back uncommitted work, and returns the connection. A connection that does not respond is
+ * cut off. If that is impossible, no other request gets it before it responds.
  */
 export async function giveBack(use: Use): Promise<void> {
   const rolledBack = rollBack(use);
@@ -97,7 +105,7 @@ export async function giveBack(use: Use): Promise<void> {
   await use.over().catch(() => undefined);
 }
 
-/** Whether it has come to something by then. */
+/** Whether the promise settles in time. */
 export async function inTime(made: Promise<unknown>): Promise<boolean> {
   const late = Promise.withResolvers<false>();
   const timer = setTimeout(() => late.resolve(false), END_MS);
@@ -108,7 +116,7 @@ export async function inTime(made: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Has it cut off when nobody waits for it any more, where it can be; until that is called off. */
+/** Cuts the connection off on abort, if that is possible. The returned function cancels this. */
 export function cutOffWith(signal: AbortSignal, use: Use): () => void {
   if (use.connection.close === undefined) return () => undefined;
   const cut = (): void => {
@@ -120,7 +128,7 @@ export function cutOffWith(signal: AbortSignal, use: Use): () => void {
   return () => signal.removeEventListener('abort', cut);
 }
 
-/** False where it can't be, so that the connection goes, and its transaction with it. */
+/** Returns false if the rollback fails, so the connection is dropped with its transaction. */
 export async function rollBack(use: Use): Promise<boolean> {
   try {
     await use.connection.rollback();
