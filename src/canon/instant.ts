@@ -1,8 +1,9 @@
 import { CanonError } from './json/canon-error.ts';
 
 /**
- * UTC with microseconds, fixed width, so that text order is time order: `2026-03-23T09:00:00.000000Z`. Years 0001 to
- * 9998: year 9999 is left to the open end of a period.
+ * UTC with microseconds, fixed width, so that text order is time order:
+ * `2026-03-23T09:00:00.000000Z`. Years 0001 to 9998: year 9999 is reserved for the open end of a
+ * period.
  */
 export type Instant = string;
 
@@ -26,11 +27,12 @@ export function isInstant(text: unknown): text is Instant {
   return true;
 }
 
-/** The last that was made, or looked at: a proposal is asked about in several places by the one time that it has. */
+/** The last instant created or checked: a proposal's one time is checked in several places. */
 let lastInstant: Instant = '1970-01-01T00:00:00.000000Z';
 
 /**
  * The instant of a count of milliseconds since 1970, plus 0 to 999 microseconds.
+ *
  * @throws CanonError `bad_instant` for counts that are not whole or are out of range.
  */
 export function instantFromMillis(ms: number, micros = 0): Instant {
@@ -49,15 +51,17 @@ export function instantFromMillis(ms: number, micros = 0): Instant {
   return lastInstant;
 }
 
-/** A clock is asked many times in a second, and writing out a date is the most that it costs. */
+/** A clock is read many times in a second, and formatting the date is its largest cost. */
 let lastSecond = Number.NaN;
 let lastText = '';
 const THOUSANDTHS: readonly string[] = Array.from({ length: 1_000 }, (_, count) => String(count).padStart(3, '0'));
 const LAST_THOUSANDTHS: readonly string[] = THOUSANDTHS.map((digits) => `${digits}Z`);
 
 /**
- * Milliseconds since 1970; the last three digits of the instant are cut off (toward the past, also before 1970).
- * @throws CanonError `bad_instant` for a text that is no instant.
+ * Milliseconds since 1970. The last three digits of the instant are truncated (toward the past,
+ * also before 1970).
+ *
+ * @throws CanonError `bad_instant` for a text that is not an instant.
  */
 export function instantToMillis(instant: Instant): number {
   requireInstant(instant);
@@ -65,8 +69,9 @@ export function instantToMillis(instant: Instant): number {
 }
 
 /**
- * The later of the two.
- * @throws CanonError `bad_instant` for a text that is no instant.
+ * The later of the two instants.
+ *
+ * @throws CanonError `bad_instant` for a text that is not an instant.
  */
 export function maxInstant(a: Instant, b: Instant): Instant {
   requireInstant(a);
@@ -75,13 +80,15 @@ export function maxInstant(a: Instant, b: Instant): Instant {
 }
 
 /**
- * The instant n microseconds later, or earlier when n is negative.
- * @throws CanonError `bad_instant` when n is not a safe integer or the sum leaves the years 0001 to 9998.
+ * The instant n microseconds later, or earlier if n is negative.
+ *
+ * @throws CanonError `bad_instant` when n is not a safe integer or the sum leaves the years 0001 to
+ * 9998.
  */
 export function addMicros(instant: Instant, n: number): Instant {
   const ms = instantToMillis(instant);
   if (!Number.isSafeInteger(n)) throw badInstant(n, 'a distance must be a whole number of microseconds');
-  // Microseconds of the whole calendar exceed 2^53, so the two parts are added apart.
+  // Microseconds of the whole calendar exceed 2^53, so the two parts are added separately.
   const micros = digits(instant, 23, 26) + (((n % 1000) + 1000) % 1000);
   return instantFromMillis(ms + Math.floor(n / 1000) + Math.floor(micros / 1000), micros % 1000);
 }
@@ -89,9 +96,11 @@ export function addMicros(instant: Instant, n: number): Instant {
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)$/;
 
 /**
- * The instant that an ISO 8601 text names: a date, a time, and `Z` or an offset, which must be there. Seconds may be
- * missing; digits beyond microseconds are cut off.
- * @throws CanonError `bad_instant` for anything else, dates that do not exist and years out of range included.
+ * The instant of an ISO 8601 text: a date, a time, and a required `Z` or offset. Seconds may be
+ * missing. Digits beyond microseconds are truncated.
+ *
+ * @throws CanonError `bad_instant` for any other text, including dates that do not exist and years
+ * out of range.
  */
 export function parseInstant(isoText: string): Instant {
   if (isInstant(isoText)) return isoText;
@@ -125,7 +134,7 @@ function isTime(hour: number, minute: number, second: number): boolean {
   return hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59;
 }
 
-/** The number that the digits from `start` to before `end` write, or −1 when one is not a digit. */
+/** The number that the digits from `start` to before `end` write, or −1 if one is not a digit. */
 function digits(text: string, start: number, end: number): number {
   let value = 0;
   for (let i = start; i < end; i++) {
@@ -136,7 +145,7 @@ function digits(text: string, start: number, end: number): number {
   return value;
 }
 
-/** Total: not everything has a text. */
+/** Total: some values have no text. */
 function shown(given: unknown): string {
   return typeof given === 'object' || typeof given === 'function' ? typeof given : String(given);
 }

@@ -32,20 +32,24 @@ export class KeyError extends AssizeError<KeyErrorCode> {
 const SEED_BYTES = 32;
 const POINT_BYTES = 32;
 const KEY_HEX = /^[0-9a-f]{64}$/;
-/** Lower case only: a signature is part of what is hashed, and must not have a second spelling. */
+/** Lower case only: a signature is part of the hashed text, and must not have a second spelling. */
 const SIGNATURE_HEX = /^[0-9a-f]{128}$/;
 
-/** What stands before the 32 bytes in DER: SubjectPublicKeyInfo and PKCS #8 of Ed25519 (RFC 8410 sections 4 and 7). */
+/**
+ * The DER bytes before the 32 key bytes: SubjectPublicKeyInfo and PKCS #8 of Ed25519 (RFC 8410
+ * sections 4 and 7).
+ */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** Making a key object costs as much as a signature, and a process meets few keys. */
+/** Creating a key object costs as much as a signature, and a process uses few keys. */
 const KEYS_KEPT_MAX = 256;
 const publicKeys = new BoundedCache<KeyObject>(KEYS_KEPT_MAX);
 const privateKeys = new BoundedCache<KeyObject>(KEYS_KEPT_MAX);
 
 /**
  * A key pair from 32 bytes of seed, or from the system's random numbers.
+ *
  * @throws KeyError `bad_seed` when the seed is not 32 bytes.
  */
 export function generateKeys(seed: Uint8Array = randomBytes(SEED_BYTES)): KeyPair {
@@ -58,9 +62,11 @@ export function generateKeys(seed: Uint8Array = randomBytes(SEED_BYTES)): KeyPai
 }
 
 /**
- * To be asked of every key before it is registered or trusted.
- * @throws KeyError `bad_public_key` when it is not 64 lower-case hex digits, or not the canonical encoding of a number below
- * the order of the field; `low_order_key` for the keys under which everybody can sign.
+ * Call it for every key before it is registered or trusted.
+ *
+ * @throws KeyError `bad_public_key` when it is not 64 lower-case hex digits, or not the canonical
+ * encoding of a number below the order of the field; `low_order_key` for a key with signatures that
+ * need no secret.
  */
 export function assertPublicKey(publicKey: unknown): asserts publicKey is string {
   if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) {
@@ -77,7 +83,9 @@ export function assertPublicKey(publicKey: unknown): asserts publicKey is string
 }
 
 /**
- * The signature of the bytes, 128 lower-case hex digits; the same for the same bytes and key (RFC 8032 section 5.1.6).
+ * The signature of the bytes, 128 lower-case hex digits. The same bytes and key yield the same
+ * signature (RFC 8032 section 5.1.6).
+ *
  * @throws KeyError `bad_private_key`; ArgumentError `bad_argument` for a message that is not bytes.
  */
 export function signBytes(message: Uint8Array, privateKey: string): string {
@@ -85,7 +93,10 @@ export function signBytes(message: Uint8Array, privateKey: string): string {
   return sign(null, message, privateKeyOf(privateKey)).toString('hex');
 }
 
-/** Whether the signature is valid under the rule of `ed25519-rule.ts`; false, never an error, for anything malformed. */
+/**
+ * Whether the signature is valid under the rule of `ed25519-rule.ts`. Malformed input returns
+ * false, never an error.
+ */
 export function verifyBytes(message: Uint8Array, signature: unknown, publicKey: unknown): boolean {
   if (!(message instanceof Uint8Array)) return false;
   if (typeof signature !== 'string' || !SIGNATURE_HEX.test(signature)) return false;

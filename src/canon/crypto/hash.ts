@@ -6,7 +6,9 @@ import type { CanonLimits } from '../json/limits.ts';
 
 /**
  * SHA-256 of the text's UTF-8 bytes, in lower-case hex.
- * @throws CanonError `lone_surrogate`: such a text has no UTF-8 bytes, and two of them would share one hash; ArgumentError `bad_argument`.
+ *
+ * @throws CanonError `lone_surrogate`: such a text has no UTF-8 bytes, and two of them would share
+ * one hash; ArgumentError `bad_argument`.
  */
 export function hashText(text: string): string {
   if (typeof text !== 'string') requireForm(form.text, text, 'text');
@@ -17,8 +19,11 @@ export function hashText(text: string): string {
 }
 
 /**
- * HMAC-SHA-256 of the text's UTF-8 bytes under a secret key, in lower-case hex: who does not have the key can't try out texts.
- * @throws CanonError `lone_surrogate`; ArgumentError `bad_argument`, also for a key of less than 16 bytes
+ * HMAC-SHA-256 of the text's UTF-8 bytes under a secret key, in lower-case hex. Without the key, a
+ * reader cannot test guessed texts.
+ *
+ * @throws CanonError `lone_surrogate`; ArgumentError `bad_argument`, also for a key of less than 16
+ * bytes
  */
 export function keyedHash(key: Uint8Array, text: string): string {
   requireForm(SECRET, key, 'key');
@@ -26,7 +31,8 @@ export function keyedHash(key: Uint8Array, text: string): string {
   if (!text.isWellFormed()) {
     throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
   }
-  // RFC 2104 by one-shot hashes, which take a fifth of the time of `createHmac`, a third of that without new buffers (measured on Node 24).
+  // RFC 2104 by one-shot hashes, which take a fifth of the time of `createHmac`, a third of that
+  // without new buffers (measured on Node 24).
   const secret = key.length > BLOCK ? hashBytes(key) : key;
   const end = BLOCK + Buffer.byteLength(text);
   const inner = end <= INNER.length ? INNER : Buffer.alloc(end);
@@ -38,19 +44,20 @@ export function keyedHash(key: Uint8Array, text: string): string {
   inner.write(text, BLOCK);
   OUTER.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'latin1');
   const hashed = hash('sha256', OUTER, 'hex');
-  // Else the end of a long text, which may be erased by then, and the key would stay for as long as the process lives.
+  // Otherwise the end of a long text, which may be erased by then, and the key would stay in memory
+  // until the process ends.
   inner.fill(0, 0, end);
   OUTER.fill(0);
   return hashed;
 }
 
-/** Bytes of a block of SHA-256, and of what it gives. */
+/** Bytes of a SHA-256 block and of a SHA-256 hash. */
 const BLOCK = 64;
 const DIGEST = 32;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
-/** What is hashed, all zeros between calls; a longer text has a buffer of its own. */
+/** The hash input, all zeros between calls. A longer text has its own buffer. */
 const INNER = Buffer.alloc(4_096);
 const OUTER = Buffer.alloc(BLOCK + DIGEST);
 
@@ -58,17 +65,20 @@ const SECRET = form.of('16 bytes or more (Uint8Array)', (key) => key instanceof 
 
 /**
  * SHA-256 of the bytes: 32 bytes.
+ *
  * @throws ArgumentError `bad_argument`
  */
 export function hashBytes(bytes: Uint8Array): Uint8Array {
   if (!(bytes instanceof Uint8Array)) requireForm(form.bytes, bytes, 'bytes');
-  // By way of a string, as the one-shot hash makes a string three times as fast as a buffer (measured on Node 24).
+  // Through a string, because the one-shot hash returns a string three times as fast as a buffer
+  // (measured on Node 24).
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
 
 /**
  * The hash of a value: SHA-256 of its canonical text.
- * @throws CanonError as `canonicalize` does.
+ *
+ * @throws CanonError the errors of `canonicalize`.
  */
 export function contentHash(value: unknown, limits?: Partial<CanonLimits>): string {
   return hash('sha256', canonicalize(value, limits), 'hex');

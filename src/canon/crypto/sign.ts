@@ -2,10 +2,10 @@ import { form, requireForm } from '#base';
 import { CanonError } from '../json/canon-error.ts';
 import { KeyError, signBytes, verifyBytes } from './ed25519.ts';
 
-/** What a signature is for. A signature for one purpose says nothing for another. */
+/** The purpose of a signature. A signature for one purpose is invalid for another. */
 export type Purpose = 'entry' | 'writ' | 'checkpoint' | 'approval';
 
-/** Formats for ever: a new rule for what is signed is a new version beside these. */
+/** Permanent formats: a new rule for the signed bytes is a new version next to these. */
 const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
   ['entry', 'assize/entry/v1\n'],
   ['writ', 'assize/writ/v1\n'],
@@ -14,10 +14,11 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
 ]);
 
 /**
- * The Ed25519 signature over `assize/<purpose>/v1\n` and the text, 128 lower-case hex digits. The same call gives the same
- * signature.
- * @throws KeyError `bad_private_key`, `bad_purpose`; CanonError `lone_surrogate` for a text that has no UTF-8;
- * ArgumentError `bad_argument`
+ * The Ed25519 signature over `assize/<purpose>/v1\n` and the text, 128 lower-case hex digits. The
+ * same call returns the same signature.
+ *
+ * @throws KeyError `bad_private_key`, `bad_purpose`; CanonError `lone_surrogate` for a text without
+ * UTF-8; ArgumentError `bad_argument`
  */
 export function signText(purpose: Purpose, text: string, privateKey: string): string {
   requireForm(form.text, text, 'text');
@@ -28,12 +29,14 @@ export function signText(purpose: Purpose, text: string, privateKey: string): st
 }
 
 /**
- * True when the signature was made over that text, for that purpose, with that key. Text, signature and key may come from
- * anywhere: whatever is wrong with them the answer is false, never an error. The rule is in `ed25519-rule.ts`.
+ * True if the signature was made over that text, for that purpose, with that key. Text, signature
+ * and key may come from any source: a malformed one returns false, never an error. The rule is in
+ * `ed25519-rule.ts`.
+ *
  * @throws KeyError `bad_purpose`, which is a mistake of the caller.
  */
 export function verifyText(purpose: Purpose, text: string, signature: string, publicKey: string): boolean {
-  // A mistake in the purpose is one, whatever the text is.
+  // A wrong purpose throws for every text.
   const bytes = signedBytes(purpose, typeof text === 'string' ? text : '');
   // Half a pair would be encoded as U+FFFD, and the signature of another text would be valid.
   return typeof text === 'string' && text.isWellFormed() && verifyBytes(bytes, signature, publicKey);

@@ -1,39 +1,39 @@
 const SIZE_FIRST = 65_536;
-/** A buffer that grew beyond this is let go, so that one large value does not hold its memory for ever. */
+/** A larger buffer is released, so that one large value does not hold its memory permanently. */
 const SIZE_KEPT_MAX = 4_194_304;
-/** Up to here a loop over the units is faster than two calls into the engine. */
+/** Up to this length a loop over the units is faster than two calls into the engine. */
 const LOOP_MAX = 40;
-/** Any character that is longer in UTF-8 than in UTF-16 units, or has to be escaped. */
+/** Any character that is longer in UTF-8 than in UTF-16 units, or must be escaped. */
 const NOT_PLAIN = /[^ !#-[\]-~]/;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** True when the string stands in JSON as it is, one byte a character. */
+/** True if the string is written in JSON without escapes, one byte per character. */
 export function isPlain(text: string): boolean {
   return !NOT_PLAIN.test(text);
 }
 
 /**
- * A JSON text in the making, as UTF-8 bytes in a buffer that is used again for the next text. Bytes, not strings: a text
- * that is glued from hundreds of strings is a tree, and to flatten it took longer than to hash it.
+ * A JSON text under construction, as UTF-8 bytes in a reusable buffer. Bytes and not strings: a
+ * concatenation of hundreds of strings is a tree, and flattening it took longer than hashing.
  */
 export class ByteText {
   #bytes: Buffer = Buffer.allocUnsafeSlow(SIZE_FIRST);
   #length = 0;
   #ascii = true;
 
-  /** How many bytes are written. */
+  /** Number of bytes written. */
   get length(): number {
     return this.#length;
   }
 
   toString(): string {
-    // Latin-1 is the decoder that has nothing to decide; it is right for ASCII only.
+    // Latin-1 is the fastest decoder. It is right for ASCII only.
     return this.#bytes.toString(this.#ascii ? 'latin1' : 'utf8', 0, this.#length);
   }
 
-  /** Forgets what is written, to begin anew. */
+  /** Discards the written bytes and starts again. */
   clear(): void {
     this.#length = 0;
     this.#ascii = true;
@@ -57,7 +57,7 @@ export class ByteText {
     this.#length = start + length;
   }
 
-  /** A few characters of ASCII, as they are. */
+  /** A few unescaped ASCII characters. */
   ascii(text: string): void {
     const { length } = text;
     this.#reserve(length);
@@ -67,7 +67,7 @@ export class ByteText {
     this.#length = start + length;
   }
 
-  /** A whole number from 0 to 2^31-1, without making a string of it. */
+  /** A whole number from 0 to 2^31-1, without an intermediate string. */
   digits(value: number): void {
     this.#reserve(10);
     let end = this.#length + 1;
@@ -82,7 +82,10 @@ export class ByteText {
     this.#length = end;
   }
 
-  /** A string in quotes, escaped as RFC 8785 section 3.2.2.2 wants it. False, and nothing written, if it is not well-formed. */
+  /**
+   * A quoted string, escaped according to RFC 8785 section 3.2.2.2. Returns false and writes
+   * nothing if the string is not well-formed.
+   */
   quoted(text: string): boolean {
     const { length } = text;
     if (length > LOOP_MAX) return isPlain(text) ? this.#quotedPlain(text) : this.#quotedUneasy(text);
@@ -115,7 +118,7 @@ export class ByteText {
   }
 
   #quotedUneasy(text: string): boolean {
-    // The check comes before the quoting, which turns a lone surrogate into six innocent characters.
+    // The check precedes the quoting, which turns a lone surrogate into six valid characters.
     if (!text.isWellFormed()) return false;
     const quoted = JSON.stringify(text);
     this.#reserve(quoted.length * 3);

@@ -1,6 +1,6 @@
 import { AssizeError, type ErrorDetails } from '#base';
 
-/** Why a value has no canonical text. */
+/** The reason why a value has no canonical text. */
 export type ValueFaultCode =
   /** The number is NaN or infinite, which JSON can't write. Write a finite number, or a text. */
   | 'not_finite'
@@ -58,7 +58,7 @@ export type TextFaultCode =
   /** The stored text is not its own canonical form. Restore the text from a backup or an export. */
   | 'not_canonical';
 
-/** Stable, for programs: a code is never renamed or used for something else. */
+/** Stable, for programs: a code is never renamed or reused. */
 export type CanonErrorCode =
   | ValueFaultCode
   | TextFaultCode

@@ -8,23 +8,27 @@ import { type CanonLimits, completeLimits } from './limits.ts';
 const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
 
 /**
- * The canonical text of a value: RFC 8785 (JCS), for values that JSON can say exactly and no others. Nothing is dropped,
- * converted or called: what JSON cannot say is refused. −0 is written as 0 (RFC 8785 section 3.2.2.3); a member named
- * `__proto__` is a member like any other.
- * @throws CanonError with a code and the pointer of the place; `bad_limits` for limits that are none.
+ * The canonical text of a value: RFC 8785 (JCS), for values that JSON can represent exactly and no
+ * others. Nothing is dropped, converted or called: a value that JSON cannot represent is refused.
+ * −0 is written as 0 (RFC 8785 section 3.2.2.3). A member named `__proto__` is an ordinary member.
+ *
+ * @throws CanonError with a code and the pointer of the place; `bad_limits` for invalid limits.
  */
 export function canonicalize(value: unknown, limits?: Partial<CanonLimits>): string {
   const settings = completeLimits(limits);
   try {
-    // A Proxy's trap may call back here while the shared writer is at work.
+    // A Proxy's trap may call back here while the shared writer is in use.
     return (shared.busy ? new Writer() : shared).canonicalize(value, settings);
   } catch (error) {
-    // The writer only knows that something is wrong, so that success pays nothing for codes and pointers.
+    // The writer reports only that a fault exists, so that success pays nothing for codes and
+    // pointers.
     throw explain(value, settings, error);
   }
 }
 
-/** Writes and checks in one walk. It throws `FAULT` for everything that `fault.ts` explains, and for nothing else. */
+/**
+ * Writes and checks in one walk. It throws `FAULT` for exactly the faults that `fault.ts` explains.
+ */
 class Writer {
   readonly #text = new ByteText();
   #nodesLeft = 0;
@@ -61,12 +65,13 @@ class Writer {
   }
 
   #writeString(value: string): void {
-    // A hopeless string is not even looked at.
+    // An oversized string is not inspected at all.
     if (value.length > this.#bytesMax - this.#text.length || !this.#text.quoted(value)) throw FAULT;
   }
 
   #writeNumber(value: number): void {
-    // ECMAScript's own serialisation is the canonical one (RFC 8785 section 3.2.2.3), and −0 is 0 in both ways here.
+    // ECMAScript's own serialisation is the canonical one (RFC 8785 section 3.2.2.3), and −0
+    // becomes 0 in both branches.
     if (value >= 0 && value === (value | 0)) this.#text.digits(value);
     else if (value <= Number.MAX_SAFE_INTEGER && value >= -Number.MAX_SAFE_INTEGER) this.#text.ascii('' + value);
     else if (this.#anyInteger && Number.isFinite(value)) this.#text.ascii('' + value);
@@ -113,7 +118,8 @@ class Writer {
   }
 
   #writeMember(value: object, name: string, depthLeft: number): void {
-    // The descriptor, not the member: to read an accessor would run code, and the next reading could differ.
+    // The descriptor and not the member: reading an accessor would run code, and the next reading
+    // could differ.
     const member = getOwnPropertyDescriptor(value, name);
     // An accessor has no value, and undefined is refused.
     if (member === undefined || !member.enumerable) throw FAULT;
@@ -143,8 +149,8 @@ class Writer {
 const shared = new Writer();
 
 /**
- * True when the enumerable names of an array are its indices and no others. Indices come first, so it is enough to count
- * them and to look at the last.
+ * True if the enumerable names of an array are its indices and no others. Indices come first, so it
+ * is enough to count the names and check the last.
  */
 export function isDense(names: readonly string[], length: number): boolean {
   return names.length === length && (length === 0 || names[length - 1] === String(length - 1));

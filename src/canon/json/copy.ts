@@ -9,23 +9,32 @@ import { type CanonLimits, completeLimits } from './limits.ts';
 
 const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
 
-/** What a UTF-16 unit takes at most, written as `\u001f`. */
+/** Maximum number of bytes per UTF-16 unit, for the form `\u001f`. */
 const UNIT_BYTES_MAX = 6;
-/** What anything takes beside its characters: quotes, brackets, colon, comma, or the 24 characters of a number. */
+/**
+ * Maximum number of bytes per value besides its characters: quotes, brackets, colon, comma, or the
+ * 24 characters of a number.
+ */
 const NODE_BYTES_MAX = 26;
 
-/** What is left to spend. */
+/** The remaining budget. */
 interface Budget {
   nodes: number;
-  /** Never less than the bytes of the canonical text; only a value that may be too large is measured. */
+  /**
+   * Never less than the bytes of the canonical text. Only a value that may be too large is
+   * measured.
+   */
   bytesAtMost: number;
   readonly anyInteger: boolean;
   readonly foreign: boolean;
 }
 
 /**
- * A deep copy that shares nothing with the value: plain objects with the members in canonical order (but names that are
- * array indices, which the language puts first), dense arrays, −0 made 0, an own `__proto__` kept as a member. What is copied has a canonical text, and the copy has the same.
+ * A deep copy that shares nothing with the value: plain objects with members in canonical order
+ * (except array-index names, which the language sorts first), dense arrays, −0 as 0, an own
+ * `__proto__` as a member. A value that can be copied has a canonical text, and the copy has the
+ * same.
+ *
  * @throws CanonError exactly when `canonicalize` does, with the same code and pointer.
  */
 export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
@@ -43,7 +52,7 @@ export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
   return copied;
 }
 
-/** Writing it is the way to measure it. */
+/** Writing the text measures it. */
 function fits(copied: Json, limits: CanonLimits): boolean {
   try {
     canonicalize(copied, limits);
@@ -54,7 +63,9 @@ function fits(copied: Json, limits: CanonLimits): boolean {
   }
 }
 
-/** Checks what the writer of `canonicalize` checks, and throws `FAULT` for the same. */
+/**
+ * Checks the same rules as the writer of `canonicalize`, and throws `FAULT` for the same values.
+ */
 function copy(value: unknown, budget: Budget, depthLeft: number): Json {
   budget.bytesAtMost += NODE_BYTES_MAX;
   if (typeof value === 'string') return copyString(value, budget);
@@ -98,13 +109,13 @@ function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: 
     budget.bytesAtMost += name.length * UNIT_BYTES_MAX;
     const inner = copied[name];
     const own = copy(inner, budget, depthLeft);
-    // All members are own by now, `__proto__` too, so that this is never the setter of the prototype.
+    // All members are own by now, `__proto__` too, so this never calls the setter of the prototype.
     if (!Object.is(own, inner)) copied[name] = own;
   }
   return copied;
 }
 
-/** The members in another order than they have. */
+/** The members in another order. */
 function arrangeMembers(value: object, sorted: readonly string[]): Record<string, Json> {
   const arranged: Record<string, Json> = {};
   for (let i = 0; i < sorted.length; i++) setOwn(arranged, sorted[i]!, memberOf(value, sorted[i]!).value);
@@ -117,14 +128,17 @@ function sortedNames(names: readonly string[]): string[] {
   return sorted;
 }
 
-/** The members as they are. A spread takes the hidden class over, which is several times faster than member by member. */
+/**
+ * The members in their own order. A spread reuses the hidden class, which is several times faster
+ * than copying each member.
+ */
 function cloneMembers(value: object, names: readonly string[]): Record<string, Json> {
-  // First all descriptors: the spread would call an accessor.
+  // All descriptors first: the spread would call an accessor.
   for (let i = 0; i < names.length; i++) memberOf(value, names[i]!);
   return { ...value } as Record<string, Json>;
 }
 
-/** The members as a Proxy gives them, each asked for once: asked again, it could give what was never checked. */
+/** The members of a Proxy, each read once. A second read could return an unchecked value. */
 function askMembers(value: object, names: readonly string[]): Record<string, Json> {
   const asked: Record<string, Json> = {};
   for (const name of names) {

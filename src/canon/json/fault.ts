@@ -3,12 +3,14 @@ import { CanonError, type ValueFaultCode } from './canon-error.ts';
 import type { CanonLimits } from './limits.ts';
 import { escapeSegment } from './pointer.ts';
 
-/** What a fast walk throws when anything is wrong: one shared value, with no stack to take and nothing to say. */
+/**
+ * The value that a fast walk throws for any fault: one shared value without a stack or a message.
+ */
 export const FAULT: unique symbol = Symbol('fault');
 
 /**
- * The error that tells what is wrong with a value that a fast walk gave up on, and where.
- * @param thrown what ended the fast walk: `FAULT`, or an error out of a Proxy's trap.
+ * The error for a value that a fast walk refused, with the place of the fault.
+ * @param thrown The value that ended the fast walk: `FAULT`, or an error from a Proxy's trap.
  */
 export function explain(value: unknown, limits: CanonLimits, thrown: unknown): unknown {
   const fault = findFault(value, limits);
@@ -17,7 +19,10 @@ export function explain(value: unknown, limits: CanonLimits, thrown: unknown): u
   return new CanonError('unstable', '', 'The value changed while it was read; give a value that holds still.');
 }
 
-/** The first fault of a value, in the order of its own members, or undefined when it has a canonical text. */
+/**
+ * The first fault of a value, in the order of its own members. Undefined if it has a canonical
+ * text.
+ */
 function findFault(value: unknown, limits: CanonLimits): CanonError | undefined {
   try {
     new FaultWalk(limits).visit(value);
@@ -28,7 +33,10 @@ function findFault(value: unknown, limits: CanonLimits): CanonError | undefined 
   }
 }
 
-/** The rules of the fast walks once more, for finding the first fault: it keeps the path, and counts bytes exactly. */
+/**
+ * The rules of the fast walks again, to find the first fault. It tracks the path and counts bytes
+ * exactly.
+ */
 class FaultWalk {
   readonly #limits: CanonLimits;
   readonly #ancestors: object[] = [];
@@ -79,7 +87,7 @@ class FaultWalk {
     if (!value.isWellFormed()) {
       this.#fail('lone_surrogate', 'The string has half a surrogate pair, which has no UTF-8; repair the text first.');
     }
-    // Quoting can only lengthen it, so a text that is hopeless is not quoted at all.
+    // Quoting can only lengthen the text, so an oversized text is not quoted.
     this.#spend(value.length > this.#limits.bytesMax ? value.length : Buffer.byteLength(JSON.stringify(value)));
   }
 
@@ -131,7 +139,8 @@ class FaultWalk {
     }
     for (const key of this.#ownKeys(value)) {
       if (typeof key === 'symbol') this.#failSymbolKey(key);
-      // Members that are not enumerable belong to the array itself, as its length does; no copy of an array has them.
+      // Members that are not enumerable belong to the array itself, like its length. No copy of an
+      // array has them.
       else if (!isIndex(key, length) && this.#descriptor(value, key)?.enumerable === true) {
         this.#inside(key, () => this.#fail('array_property', 'An array has items only; this member would be lost.'));
       }
@@ -162,7 +171,8 @@ class FaultWalk {
     }
     this.#spend(Buffer.byteLength(JSON.stringify(key)) + 1);
     const member = this.#descriptor(value, key);
-    // Named a moment ago and gone now: the caller reports that the value does not hold still.
+    // The member was listed and is now missing: the caller reports that the value changes while it
+    // is read.
     if (member !== undefined) this.#visitMember(key, member);
   }
 
@@ -231,7 +241,7 @@ function isIndex(key: string, length: number): boolean {
   return String(index) === key && Number.isInteger(index) && index >= 0 && index < length;
 }
 
-/** The class's name, found without running anything of the value's own. */
+/** The class's name, found without running code of the value. */
 function className(proto: unknown): string {
   if (proto === null || typeof proto !== 'object' || types.isProxy(proto)) return '';
   const maker: unknown = Object.getOwnPropertyDescriptor(proto, 'constructor')?.value;

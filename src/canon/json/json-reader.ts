@@ -5,7 +5,7 @@ import { toPointer } from './pointer.ts';
 
 const WHITESPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** A run of characters that stand for themselves (RFC 8259 section 7). */
+/** A run of unescaped characters (RFC 8259 section 7). */
 const PLAIN = /[ !#-[\]-\uffff]*/y;
 const HEX4 = /[0-9a-fA-F]{4}/y;
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -20,8 +20,9 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads one JSON text (RFC 8259) character by character, and knows at each moment where it is. It decides what strict
- * means; `parseStrict` has a faster way to the same verdict and comes here for the rest and for the errors.
+ * Reads one JSON text (RFC 8259) character by character and tracks the current position. This class
+ * defines strict parsing. `parseStrict` has a faster way to the same verdict and uses this class
+ * for the remaining texts and for the errors.
  */
 export class JsonReader {
   readonly #text: string;
@@ -37,8 +38,10 @@ export class JsonReader {
   }
 
   /**
-   * The value, all of whose objects have their members as own data properties, `__proto__` too.
-   * @throws CanonError with offset, line and column in the evidence, and the pointer of the value that was being read.
+   * The value. All members are own data properties, `__proto__` too.
+   *
+   * @throws CanonError with offset, line and column in the evidence, and the pointer of the value
+   * that was being read.
    */
   read(): Json {
     if (this.#text.charCodeAt(0) === 0xfeff) {
@@ -126,7 +129,7 @@ export class JsonReader {
     return array;
   }
 
-  /** Steps over the opening bracket. */
+  /** Skips the opening bracket. */
   #enter(): void {
     if (this.#depth >= this.#limits.depthMax) {
       this.#fail(
@@ -155,7 +158,7 @@ export class JsonReader {
     return this.#wellFormed(value, start);
   }
 
-  /** Characters that stand for themselves. By themselves they are well-formed: no escape completes half a pair. */
+  /** Unescaped characters. Alone they are well-formed: no escape completes half a pair. */
   #plain(start: number): string {
     return this.#wellFormed(this.#match(PLAIN) ?? '', start);
   }
@@ -232,7 +235,10 @@ function define(object: Record<string, Json>, name: string, value: Json): void {
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Where in the text, counted as editors do: lines and columns from 1; the offset in UTF-16 units from 0. */
+/**
+ * The position in the text, counted as editors do: lines and columns from 1, the offset in UTF-16
+ * units from 0.
+ */
 function position(text: string, offset: number): { offset: number; line: number; column: number } {
   const lines = text.slice(0, offset).split('\n');
   return { offset, line: lines.length, column: lines[lines.length - 1]!.length + 1 };

@@ -2,33 +2,43 @@ import { isPlain } from './byte-text.ts';
 
 /** The members of one shape of object, in canonical order, ready to be written. */
 export interface KeyOrder {
-  /** The names as the object gives them, all of them plain. */
+  /** The names in the object's order, all of them plain. */
   readonly keys: readonly string[];
   /** The names by UTF-16 code units. */
   readonly sorted: readonly string[];
-  /** Whether the object gives them in this order. */
+  /** Whether the object's order is the sorted order. */
   readonly inOrder: boolean;
   /** The bytes before each value: `{"a":` for the first, `,"b":` for the others. */
   readonly leads: readonly Uint8Array[];
 }
 
-/** Larger objects are dictionaries more than shapes, and longer names are rare: to keep either would only take memory. */
+/**
+ * Larger objects are mostly dictionaries and not shapes, and longer names are rare. Caching them
+ * would only cost memory.
+ */
 const KEYS_MAX = 64;
 const KEY_LENGTH_MAX = 64;
 const SETS = 256;
 
-/** Each set keeps its newest shape and the one before, so that two shapes that fall into one set do not fight for it. */
+/**
+ * Each set holds its newest shape and the previous one, so that two shapes in one set do not evict
+ * each other.
+ */
 const kept: (KeyOrder | undefined)[] = new Array<undefined>(SETS * 2).fill(undefined);
-/** A mark of the last stranger in each set: a shape is kept when it comes a second time. */
+/** A mark of the last unknown shape in each set. A shape is cached at its second occurrence. */
 const strangers = new Int32Array(SETS);
 
-/** After this many strangers in a row only every eighth object is looked up: where no shape repeats, looking is waste. */
+/**
+ * After this number of unknown shapes in a row, only every eighth object is looked up: without
+ * repeated shapes, lookups are waste.
+ */
 const STRANGERS_MAX = 64;
 let strangersInARow = 0;
 
 /**
- * The canonical order of an object's names, when objects with just these names were met lately; otherwise undefined.
- * A hit costs a comparison with names that are nearly always the same strings in memory.
+ * The canonical order of an object's names, if objects with the same names occurred recently.
+ * Otherwise undefined. A hit costs a comparison of names that are nearly always the same strings in
+ * memory.
  */
 export function knownOrder(keys: readonly string[]): KeyOrder | undefined {
   if (strangersInARow > STRANGERS_MAX) {
@@ -46,14 +56,18 @@ export function knownOrder(keys: readonly string[]): KeyOrder | undefined {
   return undefined;
 }
 
-/** Sorts by UTF-16 code units (RFC 8785 section 3.2.3), which is how JavaScript compares strings. */
+/**
+ * Sorts by UTF-16 code units (RFC 8785 section 3.2.3), the order in which JavaScript compares
+ * strings.
+ */
 export function sortKeys(keys: string[]): void {
-  // The built-in sort calls into the engine for every comparison; for few names insertion is three times as fast.
+  // The built-in sort calls into the engine for every comparison. For few names, insertion is three
+  // times as fast.
   if (keys.length > 16) keys.sort();
   else insertionSort(keys);
 }
 
-/** Whether names stand in that order, none of them twice. */
+/** Whether names are in that order without duplicates. */
 export function areSorted(keys: readonly string[]): boolean {
   for (let i = 1; i < keys.length; i++) if (keys[i - 1]! >= keys[i]!) return false;
   return true;
@@ -92,7 +106,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** Marks a stranger, and keeps the shape whose mark is there already. */
+/** Marks an unknown shape, and caches a shape that is already marked. */
 function meet(keys: readonly string[], set: number): void {
   const mark = markOf(keys);
   if (strangers[set] !== mark) {
@@ -105,7 +119,7 @@ function meet(keys: readonly string[], set: number): void {
   kept[set * 2] = order;
 }
 
-/** Two shapes with one mark do no harm: one is kept a meeting too early. */
+/** Two shapes with one mark do no harm: one is cached an occurrence too early. */
 function markOf(keys: readonly string[]): number {
   let mark = keys.length;
   for (let i = 0; i < keys.length; i++) {

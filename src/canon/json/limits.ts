@@ -1,25 +1,28 @@
 import { CanonError } from './canon-error.ts';
 
-/** How much a value may be. The same limits hold for values, texts and copies. */
+/** The maximum size of a value. The same limits apply to values, texts and copies. */
 export interface CanonLimits {
-  /** Containers inside each other: `[]` is one deep. */
+  /** Nesting depth of containers: `[]` is one deep. */
   readonly depthMax: number;
-  /** UTF-8 bytes, of the canonical text and of a text that is parsed. */
+  /** UTF-8 bytes, of the canonical text and of a parsed text. */
   readonly bytesMax: number;
-  /** Values visited, the root and every member and item; a value that is shared counts each time it is met. */
+  /** Values visited: the root and every member and item. A shared value counts each time. */
   readonly nodesMax: number;
   /**
-   * 'safe' refuses integers beyond 2^53−1, which other readers would round; 'any' lets every finite double pass, as
-   * RFC 8785 does (its published vectors contain 1E30).
+   * 'safe' refuses integers beyond 2^53−1, which other readers would round. 'any' accepts every
+   * finite double, as RFC 8785 does (its published vectors contain 1E30).
    */
   readonly integers: 'safe' | 'any';
-  /** True refuses Proxies, which pass every structural check: set it for values that come from code one does not trust. */
+  /**
+   * True refuses Proxies, which pass every structural check. Set it for values from untrusted code.
+   */
   readonly foreign: boolean;
 }
 
 /**
- * For everybody, unless a setting says otherwise: payloads of 1 MiB (DESIGN §4). Raise `bytesMax` for snapshots of whole
- * worlds; the node budget is only there so that a bomb of shared references ends in a fraction of a second.
+ * The default limits: payloads of 1 MiB (docs/decisions/018-canonical-bytes.md). Increase
+ * `bytesMax` for snapshots of whole states. The node limit ends a bomb of shared references in a
+ * fraction of a second.
  */
 export const DEFAULT_LIMITS: CanonLimits = Object.freeze({
   depthMax: 64,
@@ -29,12 +32,14 @@ export const DEFAULT_LIMITS: CanonLimits = Object.freeze({
   foreign: false,
 });
 
-/** Deeper than this the recursion itself could meet the end of the stack. */
+/** At a greater depth the recursion itself could overflow the stack. */
 const DEPTH_CEILING = 1_000;
 
 /**
  * The limits with defaults filled in.
- * @throws CanonError `bad_limits` for a limit that would not limit: not a whole number, out of range, an unknown word.
+ *
+ * @throws CanonError `bad_limits` for an invalid limit: not a whole number, out of range, an
+ * unknown word.
  */
 export function completeLimits(limits: Partial<CanonLimits> | undefined): CanonLimits {
   if (limits === undefined || limits === DEFAULT_LIMITS) return DEFAULT_LIMITS;
@@ -51,7 +56,9 @@ export function completeLimits(limits: Partial<CanonLimits> | undefined): CanonL
   return complete;
 }
 
-/** Limits that can't change, as they were completed: those of a module that asks for them with every value. */
+/**
+ * Completed limits of immutable settings, for modules that pass the same limits with every value.
+ */
 const completed = new WeakMap<object, CanonLimits>();
 
 function isFixed(limits: Partial<CanonLimits>): boolean {
@@ -70,7 +77,7 @@ function refuse(limit: string, value: unknown, wanted: string): never {
   });
 }
 
-/** Limits of whole worlds, and of the blobs that hold them: 256 MiB. */
+/** Limits of whole states and of their blobs: 256 MiB. */
 export const WORLD_LIMITS: Readonly<Pick<CanonLimits, 'bytesMax' | 'nodesMax'>> = Object.freeze({
   bytesMax: 268_435_456,
   nodesMax: 100_000_000,

@@ -1,20 +1,22 @@
 import type { CanonLimits } from './limits.ts';
 
 /**
- * Whether `JSON.stringify` writes the canonical text of a value, as far as its members tell: they are enumerated in the
- * order of RFC 8785 section 3.2.3, everything is plain data, and nothing passes a limit of depth, nodes or numbers. Texts
- * are not looked at: a lone surrogate becomes `\ud…` in what is written, and the caller looks for that.
+ * Whether `JSON.stringify` writes the canonical text of a value, as far as its members decide it.
+ * The members must be enumerated in the order of RFC 8785 section 3.2.3, every value must be plain
+ * data, and no limit of depth, nodes or numbers may be exceeded. Strings are not checked: a lone
+ * surrogate becomes `\ud…` in the written text, and the caller searches for that.
  *
- * For values that were parsed or made here; of any other an accessor would be called, and could answer differently next.
+ * For values that were parsed or created here. For any other value an accessor would be called, and
+ * could answer differently next time.
  */
 export function isOrderly(value: unknown, limits: CanonLimits): boolean {
-  // Somebody in this process taught plain objects to write themselves.
+  // Code in this process gave plain objects a `toJSON` method.
   if ('toJSON' in Object.prototype || 'toJSON' in Array.prototype) return false;
   const left: Left = { nodes: limits.nodesMax - 1, anyInteger: limits.integers === 'any' };
   return isPart(value, left, limits.depthMax) && left.nodes >= 0;
 }
 
-/** True when a written text cannot hide a lone surrogate. */
+/** True if a written text cannot hide a lone surrogate. */
 export function hasNoSurrogateEscape(text: string): boolean {
   return !text.includes('\\ud');
 }
@@ -45,9 +47,10 @@ function areItems(items: readonly unknown[], left: Left, depthLeft: number): boo
 function areMembers(object: object, left: Left, depthLeft: number): boolean {
   if (Object.getPrototypeOf(object) !== Object.prototype) return false;
   let last: string | undefined;
-  // This is the fastest enumeration there is. A name that is inherited can only make the answer false, or change nothing.
+  // This is the fastest enumeration. An inherited name can only make the answer false, or change
+  // nothing.
   for (const name in object) {
-    // By UTF-16 code units, as RFC 8785 section 3.2.3 orders.
+    // By UTF-16 code units, the order of RFC 8785 section 3.2.3.
     if (last !== undefined && last >= name) return false;
     last = name;
     left.nodes -= 1;

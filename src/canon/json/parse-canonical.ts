@@ -7,8 +7,10 @@ import { parseStrict } from './parse-strict.ts';
 
 /**
  * The value of a stored text, which must be its own canonical text.
- * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`, whatever else is wrong with it: the
- * cause tells when it cannot be read or written at all, the evidence has the first place where the two texts part.
+ *
+ * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`, whatever
+ * else is wrong with it. The cause reports a text that cannot be read or written. The evidence
+ * holds the first difference between the two texts.
  */
 export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
@@ -16,14 +18,14 @@ export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Jso
   return parseFast(text, settings) ?? parseByDefinition(text, settings);
 }
 
-/** The value when the text is certainly canonical, otherwise undefined. */
+/** The value if the text is certainly canonical, otherwise undefined. */
 function parseFast(text: string, limits: CanonLimits): Json | undefined {
   if (text.length * 3 > limits.bytesMax && Buffer.byteLength(text) > limits.bytesMax) return undefined;
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    // The reader, which comes next, says what is wrong, and where.
+    // The strict reader runs next and reports the fault and its place.
     return undefined;
   }
   return isCanonical(value, text, limits) ? value : undefined;
@@ -33,7 +35,7 @@ function parseByDefinition(text: string, limits: CanonLimits): Json {
   let value: Json;
   let again: string;
   try {
-    // Not `JSON.parse`, which cannot be trusted with names that have escapes (see `parse-strict.ts`).
+    // Not `JSON.parse`, which can misread names with escapes (see `parse-strict.ts`).
     value = parseStrict(text, limits);
     again = canonicalize(value, limits);
   } catch (cause) {
@@ -43,9 +45,12 @@ function parseByDefinition(text: string, limits: CanonLimits): Json {
   return value;
 }
 
-/** True only when the text is canonical and says this value; false also when this way cannot tell. */
+/**
+ * True only if the text is canonical and encodes this value. Also false if this method cannot
+ * decide.
+ */
 function isCanonical(value: Json, text: string, limits: CanonLimits): boolean {
-  // The depth before the writing, for which the stack could be too short.
+  // The depth is checked before writing, which could overflow the stack.
   return isOrderly(value, limits) && hasNoSurrogateEscape(text) && JSON.stringify(value) === text;
 }
 

@@ -5,10 +5,13 @@ import { JsonReader } from './json-reader.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
 
 /**
- * The value of a JSON text from outside (RFC 8259, restricted to I-JSON, RFC 7493), or bytes of UTF-8. −0 is read as 0.
- * Refuses what two readers could read differently: duplicate names, also when an escape hides them, a byte order mark,
- * invalid UTF-8, lone surrogates, integers that a double cannot hold.
- * @throws CanonError with offset, line, column and pointer; limits hold for the text as it came. ArgumentError `bad_argument`.
+ * The value of a JSON text from outside (RFC 8259, restricted to I-JSON, RFC 7493), or bytes of
+ * UTF-8. −0 is read as 0. Refuses text that two readers could read differently: duplicate names,
+ * also hidden by an escape, a byte order mark, invalid UTF-8, lone surrogates, integers that a
+ * double cannot hold.
+ *
+ * @throws CanonError with offset, line, column and pointer; limits apply to the original text.
+ * ArgumentError `bad_argument`.
  */
 export function parseStrict(text: string | Uint8Array, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
@@ -20,13 +23,13 @@ export function parseStrict(text: string | Uint8Array, limits?: Partial<CanonLim
   try {
     value = JSON.parse(source);
   } catch {
-    // The reader says what is wrong, and where; this parser only says it in passing.
+    // The reader reports the fault and its place. This parser reports it only in passing.
     return new JsonReader(source, settings).read();
   }
   return isStrict(source, value, settings) ? (value as Json) : new JsonReader(source, settings).read();
 }
 
-/** The size in bytes, or the number of units where that decides it. */
+/** The size in bytes, or the number of units if that decides it. */
 function byteLength(text: string, bytesMax: number): number {
   return text.length > bytesMax || text.length * 3 <= bytesMax ? text.length : Buffer.byteLength(text);
 }
@@ -50,7 +53,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The first byte that a lenient decoder does not give back as it was. */
+/** The first byte that a lenient decoder does not reproduce. */
 function invalidOffset(bytes: Uint8Array): number {
   const again = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
   let offset = 0;
@@ -61,9 +64,10 @@ function invalidOffset(bytes: Uint8Array): number {
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 /**
- * Whether what `JSON.parse` made of the text is what the reader would make of it; false when this is not certain. Of two
- * members of one name `JSON.parse` keeps one, so a text without duplicates has as many names as its value has members.
- * Names with escapes are left to the reader: V8 takes some of them for names that it met before (nodejs/node#63785).
+ * Whether the result of `JSON.parse` equals the reader's result. False if this is not certain.
+ * `JSON.parse` keeps one of two members with one name, so a text without duplicates has the same
+ * number of names as its value has members. Names with escapes are left to the reader: V8 can
+ * confuse them with earlier names (nodejs/node#63785).
  */
 function isStrict(text: string, value: unknown, limits: CanonLimits): boolean {
   if (!text.isWellFormed() || ESCAPED_SURROGATE.test(text)) return false;
@@ -77,7 +81,7 @@ interface Census {
   readonly anyInteger: boolean;
 }
 
-/** Counts; false when there is something that the reader has to see. */
+/** Counts. Returns false for a value that the reader must check. */
 function takeCensus(value: unknown, census: Census, depth: number): boolean {
   census.nodes -= 1;
   if (typeof value === 'number') return isPlainNumber(value, census.anyInteger);
@@ -95,9 +99,13 @@ function isPlainNumber(value: number, anyInteger: boolean): boolean {
   return anyInteger && Number.isFinite(value);
 }
 
-/** How many strings of a valid JSON text are names, that is, stand before a colon; −1 when one of them has an escape. */
+/**
+ * Number of strings in a valid JSON text that are names, that is, precede a colon. −1 if one of
+ * them has an escape.
+ */
 function countNames(text: string): number {
-  // A regular expression, because V8 moves `text.includes` into the loop, and the whole text would be searched at each name.
+  // A regular expression, because V8 moves `text.includes` into the loop, and would search the
+  // whole text at each name.
   const escapes = /\\/.test(text);
   let names = 0;
   let open = text.indexOf('"');
@@ -115,7 +123,7 @@ function countNames(text: string): number {
   return names;
 }
 
-/** True when an odd number of backslashes stands before the place. */
+/** True if an odd number of backslashes precedes the place. */
 function isEscaped(text: string, at: number): boolean {
   let start = at;
   while (text.charCodeAt(start - 1) === 0x5c) start -= 1;

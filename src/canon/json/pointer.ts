@@ -2,7 +2,8 @@ import { CanonError } from './canon-error.ts';
 
 /**
  * One reference token, escaped: `~` is `~0` and `/` is `~1` (RFC 6901 section 3).
- * @throws CanonError `bad_pointer` for what is no text
+ *
+ * @throws CanonError `bad_pointer` for a value that is not a string
  */
 export function escapeSegment(segment: string): string {
   if (typeof segment !== 'string') throw badPointer('', 'a segment is a text');
@@ -12,7 +13,8 @@ export function escapeSegment(segment: string): string {
 }
 
 /**
- * The name behind an escaped token (RFC 6901 section 4).
+ * The name of an escaped token (RFC 6901 section 4).
+ *
  * @throws CanonError `bad_pointer` for a `/`, or a `~` that neither 0 nor 1 follows.
  */
 export function unescapeSegment(segment: string): string {
@@ -22,8 +24,9 @@ export function unescapeSegment(segment: string): string {
 }
 
 /**
- * The pointer of a path of names; of no names it is '', the whole document.
- * @throws CanonError `bad_pointer` for what is no list of texts
+ * The pointer of a path of names. An empty path is '', the whole document.
+ *
+ * @throws CanonError `bad_pointer` for a value that is not a list of strings
  */
 export function toPointer(segments: readonly string[]): string {
   if (!Array.isArray(segments)) throw badPointer('', 'a path is a list of names');
@@ -34,7 +37,9 @@ export function toPointer(segments: readonly string[]): string {
 
 /**
  * The names of a pointer's path (RFC 6901 section 3).
- * @throws CanonError `bad_pointer` when it is not '' and does not begin with `/`, or has a stray `~`.
+ *
+ * @throws CanonError `bad_pointer` when it is not '' and does not begin with `/`, or has a stray
+ * `~`.
  */
 export function parsePointer(pointer: string): string[] {
   if (typeof pointer !== 'string') throw badPointer('', 'a pointer is a text');
@@ -47,7 +52,7 @@ export function parsePointer(pointer: string): string[] {
 function unescapeToken(token: string, pointer: string): string {
   if (!token.includes('~')) return token;
   if (/~(?![01])/.test(token)) throw badPointer(pointer, '"~" must be followed by 0 or 1');
-  // The slash first, as section 4 orders: `~01` is `~1`, not `/`.
+  // The slash first, as section 4 requires: `~01` is `~1`, not `/`.
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 

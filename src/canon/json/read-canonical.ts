@@ -3,8 +3,9 @@ import { WORLD_LIMITS } from './limits.ts';
 import { parseCanonical } from './parse-canonical.ts';
 
 /**
- * The value of a text that was found canonical before, or was written here: reads it without checking again.
- * `JSON.parse` alone would not do, because Node 24's can misread names that have escapes (nodejs/node#63785).
+ * The value of a text that was verified as canonical before, or was written here. Reads it without
+ * a second check. `JSON.parse` alone is not enough, because Node 24 can misread names with escapes
+ * (nodejs/node#63785).
  *
  * @throws CanonError `not_canonical`: the text was changed since
  */
@@ -13,7 +14,7 @@ export function readCanonical(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // Which says what is wrong with it.
+    // `parseCanonical` reports the fault.
     return parseCanonical(text, WORLD_LIMITS);
   }
 }

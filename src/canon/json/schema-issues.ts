@@ -1,6 +1,6 @@
 import { toPointer } from './pointer.ts';
 
-/** What a schema says of a value that does not fit it; those of zod have this form. */
+/** A schema's report on a value that does not fit. Errors of zod have this form. */
 export interface Misfits {
   readonly issues: readonly {
     readonly path: readonly PropertyKey[];
@@ -10,8 +10,9 @@ export interface Misfits {
 }
 
 /**
- * The first thing that does not fit, or as many as `most`, each with its place as a JSON pointer (below `keys`), and how many more there are.
- * A member that there is not goes first: where it is misspelled, the one that is missing follows from it.
+ * The first misfit, or up to `most` of them, each with its place as a JSON pointer (below `keys`),
+ * and the number of others. A missing member comes first: a misspelled member makes the correct one
+ * missing.
  */
 export function issueText({ issues }: Misfits, keys: readonly string[] = [], most: number = 1): string {
   const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
@@ -24,15 +25,18 @@ export function issueText({ issues }: Misfits, keys: readonly string[] = [], mos
   return `${told.join('; ')}${others}`;
 }
 
-/** One of zod's issues as it is made: by its code it has more, of which only numbers and texts are said. */
+/**
+ * One of zod's raw issues. By its code it has more fields, of which only numbers and strings are
+ * reported.
+ */
 export interface RawIssue {
   readonly code?: string | undefined;
   readonly input?: unknown;
 }
 
 /**
- * What does not fit, in plain words: to be given to a parse as its `error`. What whoever made the schema says themselves goes before it;
- * undefined where there is nothing better than what zod says.
+ * The misfit in plain words, to pass to a parse as its `error`. A message of the schema's author
+ * takes precedence. Undefined if zod's own message is best.
  */
 export function issueWords(raw: RawIssue): string | undefined {
   const issue = raw as RawIssue & { readonly [member: string]: unknown };
@@ -79,7 +83,7 @@ function named(type: unknown): string {
   return NAMES[String(type)] ?? `of the type ${type}`;
 }
 
-/** Forms that a word names are listed; what else there may be is left to who declared it. */
+/** Union members with a type name are listed. The schema's author describes the others. */
 function unionWords(errors: unknown, input: unknown): string {
   const forms = Array.isArray(errors) ? errors.map(formName) : [];
   const isNamed = forms.length > 0 && forms.every((form) => form !== undefined);
@@ -87,13 +91,13 @@ function unionWords(errors: unknown, input: unknown): string {
   return input === undefined ? 'it is missing' : 'it has none of the forms that it may have';
 }
 
-/** What a form of a union wants, by what it says of a value that is none. */
+/** The expected form of a union member, by its report on a value that does not fit. */
 function formName(issues: readonly (Misfits['issues'][number] & { readonly [member: string]: unknown })[]) {
   const [only, ...more] = issues;
   return only === undefined || more.length > 0 || only.path.length > 0 ? undefined : wantedBy(only);
 }
 
-/** The type that it wants: where a check is one of a type, it says so in its `params`. */
+/** The expected type. A type check declares it in its `params`. */
 function wantedBy({ code, expected, params }: { readonly [member: string]: unknown }): string | undefined {
   if (code === 'invalid_type') return named(expected);
   const of = (params as { readonly expected?: unknown } | undefined)?.expected;
@@ -114,7 +118,7 @@ function listed(values: unknown, between: string): string {
   return (Array.isArray(values) ? values : [values]).map(quoted).join(between);
 }
 
-/** A schema may want what no JSON has. */
+/** A schema may expect a value that JSON cannot represent. */
 function quoted(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
