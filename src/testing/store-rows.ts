@@ -34,7 +34,7 @@ export function entryAt(trajectoryId: string, seq: number, parent: Hash | null, 
 }
 
 /**
- * `count` entries, each after the one before.
+ * `count` entries, each with the previous one as its parent.
  *
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */

@@ -8,7 +8,10 @@ const AT = '2026-03-23T09:00:00.000000Z';
 const [THERE, KEPT, NEVER] = ['there', 'kept', 'never'].map((name) => blobOf(name).hash) as [string, string, string];
 const BY = blobOf('an entry').hash;
 
-/** Answers are erased with an entry, or nothing is; and for good. A store that holds no entries declares a skip for each. */
+/**
+ * Answers are erased together with an entry or not at all, and permanently. A store without entries
+ * declares a skip for each.
+ */
 export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Closable>): void {
   law('an erased answer is gone, and the entry that erased it is named', async () => {
     await expectErased(await erased(await openNew()));
@@ -69,7 +72,7 @@ export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<Orac
   });
 }
 
-/** Answers are listed by what they were put with, as long as they are there. A store that does not list them declares skips. */
+/** Answers are listed by their key until they are erased. A store without a list declares skips. */
 export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Closable>): void {
   const within = blobOf('a trajectory').hash;
   const keys = Array.from({ length: 7 }, (_, n) => blobOf(`question ${n}`).hash).sort();
@@ -119,7 +122,7 @@ export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleS
   });
 }
 
-/** One that was there, and one that was not; another one stays. */
+/** Erases one present answer and one missing answer; another answer stays. */
 async function erased(given: OracleStore & Closable): Promise<OracleStore & LedgerStore> {
   const store = requireLedger(given);
   for (const key of [THERE, KEPT]) await store.oraclePut(answer(key));

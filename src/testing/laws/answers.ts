@@ -2,7 +2,7 @@ import type { CommitResult, EntryRow } from '#ledger';
 
 export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 
-/** The answer to a batch of which this row could not be written. */
+/** The answer to a batch with this row as its conflict. */
 export function conflictAt({ trajectory_id, seq }: EntryRow): CommitResult {
   return { status: 'conflict', trajectory_id, seq };
 }

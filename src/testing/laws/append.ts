@@ -6,7 +6,7 @@ import { batchOf, blobOf, chainOf, entryAfter, entryAt } from '../store-rows.ts'
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt, countOf } from './answers.ts';
 
-/** Compare-and-set by place and by id, and what becomes of an answer that never came. */
+/** Compare-and-set by position and by id, and the outcome of a commit that lost its answer. */
 export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
   law('an entry goes only after the head it names', async () => {
     const store = await openNew();
@@ -98,7 +98,7 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
       const store = await openAt(place);
       for (const row of batch.entries) expect(await store.resolve(row.id)).toEqual(written ? row : undefined);
       expect(await store.blob(batch.blobs[0]!.hash)).toBe(written ? batch.blobs[0]!.text : undefined);
-      // Whoever sends it again all the same does no harm: it is there once.
+      // Sending the batch again is harmless: the store has it once.
       expect(await store.commit(batch)).toEqual(written ? conflictAt(batch.entries[0]!) : COMMITTED);
       head = batch.entries.at(-1);
       expect(await store.head('t')).toEqual(head);

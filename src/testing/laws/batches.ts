@@ -4,13 +4,13 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
-/** A batch is written whole or not at all, and may stand on one that still waits. */
+/** A batch is atomic, and may follow a batch that is still queued. */
 export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
   law('an empty batch changes nothing', async () => {
     const store = await openNew();
     expect(await store.commit(batchOf([]))).toEqual(COMMITTED);
     expect(await store.trajectories()).toEqual([]);
-    // Also among others, where there is a head that it could move.
+    // Also among other entries, if there is a head that it could move.
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];
     const batches = [batchOf(first), batchOf([]), batchOf(entryAfter(first, 't', 'rival')), batchOf([])];
     const results = await Promise.all(batches.map((batch) => store.commit(batch)));
@@ -28,7 +28,7 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     const rival = entryAfter(undefined, 'taken', 'rival');
     const blob = blobOf('blob');
     const fresh = chainOf('fresh', 2);
-    // The row that can't be written stands first, in the middle, last.
+    // The conflicting row is at the start, in the middle, and at the end.
     for (const rows of [
       [rival, ...fresh],
       [fresh[0]!, rival, fresh[1]!],
@@ -39,7 +39,7 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
       expect(await store.head('fresh')).toBeUndefined();
       expect(await store.blob(blob.hash)).toBeUndefined();
     }
-    // What another batch has written before stays.
+    // A blob that an earlier batch wrote stays.
     expect(await store.blob(kept.hash)).toBe(kept.text);
     expect(await store.trajectories()).toEqual([{ trajectory_id: 'taken', entries: 1, head: taken.id }]);
     expect(await store.commit(batchOf(fresh, [blob]))).toEqual(COMMITTED);
@@ -118,7 +118,7 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     const store = await openNew();
     const shared: readonly BlobRow[] = ['x', 'y', 'z'].map(blobOf);
     const batches = Array.from({ length: 30 }, (_, n) => {
-      // In different orders, where locks that are taken row by row would wait for each other.
+      // In different orders, in which row locks would deadlock.
       const blobs = n % 2 === 0 ? shared : shared.toReversed();
       return batchOf(entryAfter(undefined, `t${n}`), blobs);
     });

@@ -4,7 +4,7 @@ import type { FactLedger } from '../suite-types.ts';
 
 const key = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 
-/** The key of claims is the first that was offered, for all who ask. */
+/** The key of claims is the first one that was offered, for all callers. */
 export function claimKeyLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('the key of claims is the first that was offered, whoever asks', async () => {
     const store = await openNew();

@@ -4,7 +4,7 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
-/** Close answers what waits and loses nothing that was answered; a place that is opened again has it all. */
+/** `close` answers waiting calls and loses no answered data; a reopened place has all of it. */
 export function closingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
   law('close waits for what is queued, and may be called twice', async () => {
     const store = await openNew();

@@ -6,7 +6,7 @@ import type { Bench } from '../suite.ts';
 import type { EffectLedger } from '../suite-types.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
-/** Effects are written with the entries that they go with, or neither. */
+/** Effects are written together with their entries, or neither is written. */
 export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
   law('effects are written with their batch', async () => {
     const store = await openNew();
@@ -35,7 +35,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     await store.commit(batchOf([first, second]));
     const rival = entryAfter(first, 't', 'rival');
     expect(await store.commit({ ...batchOf(rival), effects: writeOf(fence, 1) })).toEqual(conflictAt(rival));
-    // An id that is in the store elsewhere, which some stores find out only when they write.
+    // An id that is in another trajectory, which some stores detect only during the write.
     const copy = { ...entryAfter(undefined, 'u'), id: first.id };
     const both = { ...batchOf([entryAfter(undefined, 'v'), copy]), effects: writeOf(fence, 1) };
     expect(await store.commit(both)).toEqual(conflictAt(copy));

@@ -6,10 +6,10 @@ import { type EffectAnswer, EffectModel, type GeneratedWrite, generatedWrites } 
 import type { Bench } from '../suite.ts';
 import type { EffectLedger } from '../suite-types.ts';
 
-/** Properties run so often; each run opens a store of its own. */
+/** Runs per property; each run opens its own store. */
 const RUNS = 60;
 
-/** Whatever is written, the store answers and holds what a plain model does. */
+/** The store gives the same answers and holds the same rows as a plain model, for any writes. */
 export function effectModelLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
   law('any interleaving of writes gives what a plain model of effects gives', async () => {
     const run = async (writes: readonly GeneratedWrite[]): Promise<void> => {
@@ -50,7 +50,7 @@ async function reopened(
   return openAt(place);
 }
 
-/** Under a tenure of their own. */
+/** Under separate leases. */
 async function putTo(store: EffectLedger, model: EffectModel, writes: readonly GeneratedWrite[]): Promise<void> {
   const tenure = await store.holdEffects();
   expect(tenure.fence).toBeGreaterThan(model.fence);
@@ -66,7 +66,7 @@ async function putTo(store: EffectLedger, model: EffectModel, writes: readonly G
   await tenure.release();
 }
 
-/** Alone where it has no entries. */
+/** Without entries, only the effects are logged. */
 async function answerOf(store: EffectLedger, batch: Batch): Promise<EffectAnswer> {
   try {
     const { status } =

@@ -8,7 +8,7 @@ import { WRITTEN } from './effects.ts';
 
 const MISUSE = { code: 'store_invalid_input' };
 
-/** What does not fit is refused whole, and nobody else with it. */
+/** An invalid write is refused as a whole, and no other write with it. */
 export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
   law('a key stands for one effect for ever', async () => {
     const store = await openNew();
@@ -21,7 +21,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
         expect(await store.logEffects(write)).toEqual(taken);
       }
       expect(await store.logEffects({ fence, keys: [keyOf(1)] })).toEqual(WRITTEN);
-      // Nor when its transaction has ended.
+      // The same holds after the transaction has ended.
       if (round === 0) expect(await store.logEffects({ fence, ended: [1] })).toEqual(WRITTEN);
     }
     expect(await store.effectKey(keyOf(1).key)).toEqual(keyOf(1));

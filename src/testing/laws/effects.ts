@@ -6,7 +6,7 @@ import { AWKWARD_TEXTS, JSON_TEXTS, LOOKALIKES, longText } from './texts.ts';
 
 export const WRITTEN = Object.freeze({ status: 'written' });
 
-/** What was logged is there, in its order and for ever. */
+/** Logged rows are permanent and keep their order. */
 export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
   law('an empty store has no effects', async () => {
     const store = await openNew();
@@ -27,7 +27,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await store.openEffects()).toEqual([loggedOf(2)]);
     expect(await store.effectsOf(1)).toEqual(loggedOf(1));
     expect(await store.effectKey(keyOf(1).key)).toEqual(keyOf(1));
-    // Also one that was never seen open, and one without a record.
+    // Also a transaction that was never read while open, and one without records.
     await store.logEffects({ ...writeOf(fence, 4), ended: [4] });
     await store.logEffects({ fence, begun: [transactionOf(3)] });
     expect(await store.openEffects()).toEqual([loggedOf(2), loggedOf(3, [])]);
@@ -41,7 +41,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
       const store = await openNew();
       const { fence } = await store.holdEffects();
       expect(await store.listEffects({ limit: 1 })).toEqual([]);
-      // Begun in another order, with gaps, and ended or not.
+      // Started in another order, with gaps, ended or not.
       for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
       await store.logEffects({ fence, begun: [transactionOf(2)] });
       await store.logEffects({ fence, ended: [4, 7, 12, 2] });
@@ -91,7 +91,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     ]);
     expect(await open({ limit: 2 })).toEqual([1, 2]);
     expect(await open({ limit: 2, after: 2 })).toEqual([4, 7]);
-    // Also after one that has ended, or never was.
+    // Also after an epoch that has ended or never existed.
     expect(await open({ limit: 2, after: 6 })).toEqual([7, 9]);
     expect([await open({ after: 8 }), await open({ after: 9 }), await open({ after: 0 })]).toEqual([
       [9],
@@ -133,7 +133,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     const whole = { ...writeOf(fence, 2, ['a']), ended: [2] };
     for (const write of [first, first, last, first, last, whole, whole])
       expect(await store.logEffects(write)).toEqual(WRITTEN);
-    // All that waits together, too.
+    // Also if all writes wait together.
     const answers = await Promise.all([last, whole, first].map((write) => store.logEffects(write)));
     expect(answers).toEqual([WRITTEN, WRITTEN, WRITTEN]);
     expect(await store.effectsOf(1)).toEqual(loggedOf(1, ['a', 'b', 'c']));
@@ -152,7 +152,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
       const write = { fence, begun: [row], records: records.map((record, place) => ({ epoch: n + 1, place, record })) };
       expect(await store.logEffects(write)).toEqual(WRITTEN);
       const logged = await store.effectsOf(n + 1);
-      // Compared by `===` first: to print how long texts differ would take minutes.
+      // Compared by `===` first: a printed diff of long strings would take minutes.
       expect([logged!.body, logged!.records[0]].every((kept) => kept === text)).toBe(true);
       expect(logged).toEqual({ ...row, records });
     }
@@ -201,7 +201,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     const { fence } = await left.holdEffects();
     await left.logEffects(writeOf(fence, 1));
     expect(await right.openEffects()).toEqual([loggedOf(1)]);
-    // The process that has the tenure may use several handles.
+    // The process that holds the lease may use several handles.
     expect(await right.logEffects({ fence, records: [{ epoch: 1, place: 1, record: 'right' }] })).toEqual(WRITTEN);
     expect(await left.logEffects({ fence, records: [{ epoch: 1, place: 2, record: 'left' }] })).toEqual(WRITTEN);
     expect(await left.effectsOf(1)).toEqual(loggedOf(1, ['begun', 'right', 'left']));

@@ -4,7 +4,7 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
-/** Blobs are erased with an entry, or nothing is; and for good. */
+/** Blobs are erased together with an entry or not at all, and permanently. */
 export function erasingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
   law('an erased blob is gone, and the entry that erased it is named', async () => {
     const store = await openNew();
@@ -66,7 +66,7 @@ interface Some {
   readonly gone: readonly BlobRow[];
 }
 
-/** One that was there, and one that was not. */
+/** Erases one present blob and one missing blob. */
 async function eraseSome(store: LedgerStore): Promise<Some> {
   const rows = chainOf('t', 2) as [EntryRow, EntryRow];
   const [there, kept, unseen] = [blobOf('there'), blobOf('kept'), blobOf('unseen')];

@@ -9,7 +9,7 @@ import { COMMITTED, conflictAt } from './answers.ts';
 const BOB = { ...ALICE, subject: 'bob' };
 const OUTDATED = { status: 'outdated', partition: ALICE };
 
-/** Facts are written with the entries that they come from, or neither. */
+/** Facts are written together with the entries that they come from, or neither is written. */
 export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
   law('facts are written with their batch', async () => {
     const store = await openNew();
@@ -55,7 +55,7 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
     const [change, next] = replacing(2) as [FactWrite, FactWrite];
     const rival = entryAfter(first, 't', 'rival');
     expect(await store.commit({ ...batchOf(rival), facts: [change] })).toEqual(conflictAt(rival));
-    // An id that is in the store elsewhere, which some stores find out only when they write.
+    // An id that is in another trajectory, which some stores detect only during the write.
     const copy = { ...entryAfter(undefined, 'u'), id: first.id };
     const both = { ...batchOf([entryAfter(undefined, 'v'), copy]), facts: [change] };
     const together = [
@@ -135,7 +135,7 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
   });
 }
 
-/** Changes of which each closes what the one before has said. */
+/** Changes that each close the fact of the previous one. */
 function replacing(count: number): FactWrite[] {
   const changes: FactWrite[] = [];
   for (let n = 0; n < count; n += 1)

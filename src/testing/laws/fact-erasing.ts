@@ -13,7 +13,7 @@ const SECRET = contentOf('secret').hash;
 const NAMES = namesOf(ALICE).hash;
 const NAMELESS: PartitionName = { space: gone(NAMES), subject: gone(NAMES), predicate: gone(NAMES) };
 
-/** What was erased is in no version of any fact. */
+/** An erased value is in no version of any fact. */
 export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('an object that is erased is gone from all versions, and all else stays', async () => {
     const store = await openNew();
@@ -26,10 +26,10 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect((await store.partition(ALICE))!.open).toEqual([
       after.findLast(({ row_kind, subject }) => row_kind === 'current' && subject === 'alice'),
     ]);
-    // Again, and something that is in no fact.
+    // Erases again, and erases a value that is in no fact.
     expect(await erase(store, SECRET, contentOf('unseen').hash)).toEqual(COMMITTED);
     expect(await store.facts({ space, kind: 'all' })).toEqual(after);
-    // It is gone on with.
+    // The partition accepts further changes.
     const next = changeOf(
       ALICE,
       3,
@@ -57,7 +57,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
       expect(await store.commit({ ...batchOf([]), facts: [other] })).toEqual(COMMITTED);
       expect(await store.facts({ space, branch: 'try' })).toEqual([{ ...rows[0]!, object: gone(SECRET) }]);
       expect(await store.partition(name)).toMatchObject({ version: open!.seq + 1, since: day(29), latest: day(30) });
-      // It began before: who begins it again is outdated, whatever the version.
+      // The branch has started already: another start is outdated, for any version.
       expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({ status: 'outdated' });
     },
   );
@@ -75,7 +75,8 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     for (let n = 0; n < 2; n++) expect(await store.commit(quoting(second))).toEqual({ status: 'outdated' });
     expect(await store.blob(blobOf(second.id).hash)).toBeUndefined();
     expect(await store.head('asks')).toEqual(first);
-    // Beside what changes facts, what goes on from it, and what erases another one.
+    // Concurrent with changes of facts, with changes that follow the erasure, and with the erasure
+    // of another value.
     const other = { hash: contentOf('other').hash, by: BY };
     const bystander = changeOf({ ...ALICE, subject: 'dora' }, 1, 10, [{ fact_id: 'd' }]);
     const answers = await Promise.all([
@@ -107,7 +108,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     const change = (subject: string, id: string) =>
       changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: id, object: 'secret' }]);
     const facts = [change('alice', 'a')];
-    // In the batch that erases, before and after, and beside others that wait.
+    // In the erasing batch, before and after it, and next to other queued batches.
     const erasing = { ...batchOf([]), erased: [{ hash: contentOf('other').hash, by: BY }] };
     const other = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'b', object: 'other' }]);
     const later = changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [{ fact_id: 'c', object: 'other' }]);
@@ -133,7 +134,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await store.facts({ space, kind: 'all' })).toEqual(others);
     expect(await store.facts({ space: NAMELESS.space, kind: 'all' })).toEqual(after);
     expect(await store.spaces()).toEqual([space, NAMELESS.space]);
-    // Who says the names all the same means that partition, and is of its version.
+    // A change that uses the erased names refers to the same partition and its version.
     const next = (version: number) =>
       changeOf(
         ALICE,
@@ -146,7 +147,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await store.commit({ ...batchOf([]), facts: [next(3)] })).toEqual(COMMITTED);
     expect((await store.partition(NAMELESS))!.open).toMatchObject([{ ...NAMELESS, fact_id: 'c' }]);
     expect(await store.partition(ALICE)).toBeUndefined();
-    // Twice in one batch, though it is said in two ways.
+    // Twice in one batch, with two forms of the names.
     const nothing = changeOf(ALICE, 4, 40, []);
     const twice = [nothing, { ...nothing, partition: NAMELESS }];
     await expect(store.commit({ ...batchOf([]), facts: twice })).rejects.toMatchObject({ code: 'store_invalid_input' });
@@ -178,7 +179,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
   });
 }
 
-/** Two versions of what is said of alice, an audit row, and the same text said of bob. */
+/** Two versions of a fact about alice, an audit row, and a fact about bob with the same text. */
 async function believe(store: FactLedger): Promise<void> {
   const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
   const more = [{ fact_id: 'b' }, { fact_id: 'z', row_kind: 'audit' as const, object: 'secret' }];

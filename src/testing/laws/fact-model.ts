@@ -18,12 +18,12 @@ import { day } from '../fact-rows.ts';
 import type { Bench } from '../suite.ts';
 import type { FactLedger } from '../suite-types.ts';
 
-/** Properties run so often; each run opens a store of its own. */
+/** Runs per property; each run opens its own store. */
 const RUNS = 25;
 
 type Restriction = Exclude<keyof FactQuery, 'space'>;
 
-/** Whatever is believed, the store answers and holds what a plain model does. */
+/** The store gives the same answers and holds the same facts as a plain model, for any changes. */
 export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('any history of changes gives what a plain model of facts gives', async () => {
     const run = async (batches: readonly GeneratedBatch[], queries: readonly FactQuery[]): Promise<void> => {
@@ -151,7 +151,7 @@ export async function* pagesOf(history: readonly FactWrite[]): AsyncGenerator<re
   for (let at = 0; at < history.length; at += 5) yield history.slice(at, at + 5);
 }
 
-/** Every combination, with what is undefined left out. */
+/** Every combination, without undefined fields. */
 function product(members: { readonly [name in Restriction]: readonly unknown[] }): Partial<FactQuery>[] {
   return Object.entries(members).reduce<Partial<FactQuery>[]>(
     (queries, [name, values]) =>

@@ -11,12 +11,14 @@ const BOB = { ...ALICE, subject: 'bob' };
 const INCOMPLETE = { code: 'store_facts_incomplete' };
 const { space } = ALICE;
 
-/** Facts can be made anew from their changes, and nobody takes a part of them for all. */
+/**
+ * Facts can be rebuilt from their changes, and a partial rebuild is never taken for a complete one.
+ */
 export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('facts that are made anew are the same, byte by byte', async () => {
     const store = await openNew();
     const changes = await believe(store);
-    // Something that no change says, which has to go.
+    // A fact that no change contains; the rebuild must remove it.
     await store.commit({ ...batchOf([]), facts: [changeOf({ ...ALICE, space: 'more' }, 1, 10, [{ fact_id: 'x' }])] });
     await store.commit({
       ...batchOf([]),
@@ -66,7 +68,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     };
     await expect(store.rebuildFacts(failing())).rejects.toThrow('unplugged');
     await expectIncomplete(store);
-    // Pages that do not fit either: out of order, with something missing, no changes at all.
+    // Invalid pages: out of order, with a gap, or without changes.
     for (const wrong of [
       changes.toReversed(),
       changes.slice(1),
@@ -121,7 +123,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     for (const each of [other, again]) await expectIncomplete(each);
     await again.rebuildFacts(pagesOf(changes, 2));
     for (const each of [other, again]) expect(await exportFacts(each)).toEqual(before);
-    // The same for those that are awaited.
+    // The same for awaited facts.
     expect(await again.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true })).toEqual(COMMITTED);
     await again.close();
     const last = await openAt(place);
@@ -136,7 +138,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     const before = await exportFacts(store);
     const first = entryAfter(undefined, 't');
     expect(await store.commit(batchOf(first))).toEqual(COMMITTED);
-    // What is refused brings nothing.
+    // A refused batch writes no facts.
     const refused = { ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true };
     expect(await store.commit(refused)).toMatchObject({ status: 'conflict' });
     expect(await store.commit({ ...batchOf([]), awaitsFacts: true })).toEqual(COMMITTED);
@@ -174,7 +176,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     await expectIncomplete(store);
     expect(await store.keepFacts()).toBe(true);
     expect(await exportFacts(store)).toEqual(before);
-    // Interrupted: there are not all of them.
+    // Interrupted before all changes.
     const failing = async function* (): AsyncGenerator<readonly FactWrite[]> {
       yield changes.slice(0, 2);
       throw new Error('unplugged');
@@ -214,7 +216,7 @@ async function expectIncomplete(store: FactLedger): Promise<void> {
 
 const ALICE_DAY = '2026-01-01T00:00:00.000000Z';
 
-/** Three changes of alice, and one of bob; in that order. */
+/** Three changes of alice and one of bob, in that order. */
 async function believe(store: FactLedger): Promise<FactWrite[]> {
   const changes: FactWrite[] = [];
   for (let n = 0; n < 3; n += 1) {

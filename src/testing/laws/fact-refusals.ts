@@ -10,7 +10,7 @@ import { COMMITTED } from './answers.ts';
 const BOB = { ...ALICE, subject: 'bob' };
 const OUTDATED = { status: 'outdated', partition: ALICE };
 
-/** What does not go on from what is there, or is nothing that could, changes nothing. */
+/** A change that is outdated or invalid changes no facts. */
 export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
   law('a change of a partition goes only after the version it names', async () => {
     const store = await openNew();
@@ -20,7 +20,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     for (const version of [1, 3, 4]) expect(await put(version)).toEqual(OUTDATED);
     expect(await put(2)).toEqual(COMMITTED);
     expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(12) });
-    // Of one that has never had a fact, too.
+    // Also a partition that has never had a fact.
     expect(await commit(store, [{ ...during(2, 10, 'a'), partition: BOB, insert: [] }])).toEqual({
       ...OUTDATED,
       partition: BOB,
@@ -46,12 +46,14 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
       [1, 2],
     ] as const)
       expect(await commit(store, [reading(2, [ALICE, alice], [branch, tried])])).toEqual(outdated(2));
-    // By what there was before the batch, also where the batch changes what it reads.
+    // Checked against the facts before the batch, even if the batch changes the partition that it
+    // reads.
     expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 2])])).toEqual(outdated(2));
     expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 1], [branch, 1])])).toEqual(COMMITTED);
     expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(12) });
     expect(await store.partition(branch)).toMatchObject({ version: 1, latest: day(11) });
-    // Many at once, some of which change what others were planned on: as if one after the other.
+    // Many at the same time, some of which change partitions that others were planned on: the
+    // result is as if in order.
     const both = [reading(3, [ALICE, 2]), during(3, 13, 'c'), reading(4, [ALICE, 2]), reading(5, [ALICE, 3])];
     const answers = await Promise.all(both.map((write) => commit(store, [write])));
     expect(answers).toEqual([COMMITTED, COMMITTED, outdated(4), COMMITTED]);
@@ -123,7 +125,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect([await store.partition(BOB), await store.head('t'), await store.blob(blob.hash)]).toEqual(
       Array(3).fill(undefined),
     );
-    // What touches does not overlap.
+    // Adjacent periods do not overlap.
     const apart = rows(
       { fact_id: 'x', valid_from: day(9), valid_to: day(20) },
       { fact_id: 'y', valid_from: OPEN_START, valid_to: day(5) },
@@ -152,7 +154,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     const at = { ...ALICE, valid: day(3), system: 'now' } as const;
     expect(await store.facts(at)).toEqual(both.insert);
     expect(await store.facts({ ...at, limit: 1 })).toEqual(both.insert.slice(0, 1));
-    // Not any more, when it has one value from now on.
+    // Refused when the predicate has one value from now on.
     const one = (close: FactWrite['close']) => changeOf(ALICE, 2, 11, [{ fact_id: 'c' }], close);
     await expect(commit(store, [one(both.insert.slice(0, 1).map(keyOfRow))])).rejects.toMatchObject({
       code: 'store_invalid_input',

@@ -27,7 +27,10 @@ const generatedTexts = fc.array(
   { minLength: 10, maxLength: 10 },
 );
 
-/** Who looks for words finds what a ranking of all texts finds, of what was asked for and in its order. */
+/**
+ * A full-text search returns the rows that a ranking of all texts returns, restricted by the query
+ * and in the same order.
+ */
 export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('any history of changes is ranked by words as a plain ranking does', async () => {
     await fc.assert(
@@ -78,7 +81,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
       ['l’été', 'été', "d'été", 'ETE', "l'ete"],
       ['東京都', '東', '京', '都', '東京', '京都'],
       ["the boss's cafe\u0301", 'boss', 'café'],
-      // Which only looks like what stands in place of a text.
+      // Only looks like the placeholder of an erased text.
       [`{"$erased":"${'ab'.repeat(32)}"}`, 'erased'],
     ];
     const facts = spelt.map(([object], n) =>
@@ -95,7 +98,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
       await store.textsToEmbed('any', space, 1);
     }
     expect((await store.selfCheck?.()) ?? []).toEqual([]);
-    // Others of its letters are no word of it.
+    // Another order of its letters does not match.
     expect(await store.factsByText({ space, text: '東都 京東' })).toEqual([]);
     const model = new FactModel();
     model.rows = facts.flatMap(({ insert }) => insert);
@@ -124,7 +127,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
         .map(({ fact }) => fact.fact_id)
         .sort()
         .join('');
-    // As it waits to be indexed, and as it is.
+    // Before and after the text is indexed.
     for (const _ of [1, 2]) {
       for (const [text, found] of [
         ['The Who', '0'],
@@ -157,7 +160,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
       store,
       [5, 30, 12, 20].map((count) => `${words.slice(0, count).join(' ')} word0 word0`),
     );
-    // Whoever indexes later has to do it for this.
+    // A store that indexes later must index this call's texts now.
     await store.textsToEmbed('model', space, 1);
     const found = await store.factsByText({ space, text: words.join(' ') });
     expect(found.map(({ fact }) => fact.object.split(' ').length)).toEqual([32, 22, 14, 7]);
@@ -267,7 +270,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     await say(store, ['sought', 'sought filler', 'filler']);
     const before = await store.factsByText({ space, text: 'sought filler' });
     await commit(store, [changeOf({ ...ALICE, space: 'other' }, 1, 10, [{ fact_id: 'x', object: 'sought sought' }])]);
-    // Indexed, where a store does that later.
+    // Makes a store that indexes later build the index.
     for (const each of [space, 'other']) await store.textsToEmbed('any', each, 1);
     expect(await store.factsByText({ space, text: 'sought filler' })).toEqual(before);
     expect(await store.factsByText({ space: 'other', text: 'sought filler' })).toHaveLength(1);
@@ -291,7 +294,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
       for (const text of ['secretly', 'bobolink', 'erased', erased[0]!.hash])
         expect(await store.factsByText({ space, text, kind: 'all' })).toEqual([]);
       expect(scores(await store.factsByText({ space, text: 'plain sought' }))).toEqual(scores(expected));
-      // What comes later and was erased before is found by nothing either.
+      // A text that is written after its erasure is not found either.
       await commit(store, [
         changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [{ fact_id: 'c', object: 'secretly sought' }]),
       ]);
@@ -340,7 +343,7 @@ async function expectRanked(store: FactLedger, model: FactModel, queries: readon
     const found = await store.factsByText(query);
     const expected = rankedByText(model, query);
     expect({ query, found: found.map(({ fact }) => fact) }).toEqual({ query, found: expected.map(({ fact }) => fact) });
-    // Databases take logarithms by themselves.
+    // Databases compute logarithms with their own functions.
     for (const [n, { score }] of found.entries()) expect(Math.abs(score - expected[n]!.score)).toBeLessThan(2e-6);
   }
 }

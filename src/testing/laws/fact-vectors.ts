@@ -15,14 +15,14 @@ const { space } = ALICE;
 const DIMENSIONS = 5;
 const RUNS = 12;
 
-/** Who looks by a vector finds who is nearest, of what was asked for. */
+/** A vector search returns the nearest facts, restricted by the query. */
 export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
   law('the nearest are found, of what is asked for', async () => {
     const store = await openNew();
     await say(store, 40);
     const texts = await embedAll(store);
     expect(texts).toHaveLength(40);
-    // Every second one is believed no more.
+    // Every second fact is retracted.
     for (let n = 0; n < 40; n += 2) {
       const partition = { ...ALICE, subject: `s ${n}` };
       const [open] = (await store.partition(partition))!.open;
@@ -91,7 +91,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.textsToEmbed('other', space, 1)).toHaveLength(1);
     expect(await store.textsToEmbed('other', space, 10)).toHaveLength(2);
     expect(await store.textsToEmbed('m', 'nobody', 10)).toEqual([]);
-    // Who has one keeps it.
+    // A text with a vector keeps it.
     const [text] = await store.textsToEmbed('other', space, 1);
     for (const vector of [vectorOf('a'), vectorOf('b')]) await store.putVectors('other', [{ id: text!.id, vector }]);
     const [hit] = await store.factsByVector({ space, embedder: 'other', vector: vectorOf('a'), kind: 'all' });
@@ -110,7 +110,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
     const rest = ['s 2', 's 3', 's 4', 's 5'];
     expect(subjects(await store.factsByVector({ space, embedder: 'm', vector: vectorOf('x') }))).toEqual(rest);
     expect(await store.textsToEmbed('other', space, 10)).toHaveLength(4);
-    // Its vector was made before, and comes after.
+    // Its vector was made before the erasure and arrives after it.
     await store.putVectors(
       'late',
       before.map(({ id, text }) => ({ id, vector: vectorOf(text) })),
@@ -170,7 +170,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
   });
 }
 
-/** Puts a vector for each text of a space that has none. */
+/** Stores a vector for each text of a space without one. */
 async function embedAll(store: FactLedger, of: string = space): Promise<FactText[]> {
   const texts = await store.textsToEmbed('m', of, 1_000);
   await store.putVectors(
@@ -180,7 +180,7 @@ async function embedAll(store: FactLedger, of: string = space): Promise<FactText
   return texts;
 }
 
-/** Of each text another one, without any meaning. */
+/** A different vector for each text, without any meaning. */
 function vectorOf(text: string): Float32Array {
   const { hash } = blobOf(text);
   return Float32Array.from(

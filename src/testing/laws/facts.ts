@@ -10,7 +10,7 @@ import { AWKWARD_TEXTS, LOOKALIKES, longText } from './texts.ts';
 
 const { space } = ALICE;
 
-/** What was written is there, and is found by its names and times. */
+/** Written facts are stored, and queries find them by names and times. */
 export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('an empty store has no facts', async () => {
     const store = await openNew();
@@ -23,7 +23,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
   law('what is believed is read by both times, and what was believed stays', async () => {
     const store = await openNew();
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'penicillin' }]);
-    // From the fifth day on another one; the rest of the first stays.
+    // Another value from the fifth day on; the rest of the first value stays.
     const second = changeOf(
       ALICE,
       2,
@@ -61,7 +61,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     expect(await store.facts({ space, lineage: 'penicillin' })).toEqual([closed, rest]);
     expect(await store.facts({ space: 'Clinic' })).toEqual([]);
     expect(await store.spaces()).toEqual([space]);
-    // What was believed is read as before when nothing is believed any more.
+    // Earlier facts are read as before after all facts are retracted.
     const third = changeOf(ALICE, 3, 30, [], [rest, next].map(keyOfRow));
     expect(await store.commit({ ...batchOf([]), facts: [third] })).toEqual(COMMITTED);
     const ended = (row: FactVersion): FactVersion => ({ ...row, system_time_end: day(30) });
@@ -104,7 +104,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
       const facts = [change];
       expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
       const [current] = (await store.partition(partition))!.open as [FactVersion];
-      // Compared by `===` first: to print how long texts differ would take minutes.
+      // Compared by `===` first: a printed diff of long strings would take minutes.
       expect([current.object === text, current.provenance_id === text]).toEqual([true, true]);
       expect(current).toEqual(change.insert[0]);
       expect(await store.facts({ ...partition, kind: 'audit' })).toEqual([change.insert[1]]);
@@ -120,7 +120,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
 
   law('facts come by subject and predicate in code-point order, in pages, and so do spaces', async () => {
     const store = await openNew();
-    // UTF-16 has U+1F600 before U+FFFF, and a language has é beside e.
+    // UTF-16 sorts U+1F600 before U+FFFF, and a language sorts é next to e.
     const texts = ['', 'Z', 'a', 'e', 'f', 'é', '\uffff', '\u{1f600}', '\u{1f601}'];
     const partitions: PartitionName[] = texts.flatMap((subject) =>
       texts.slice(2, 5).map((predicate) => ({ space, subject, predicate })),

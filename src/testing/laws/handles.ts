@@ -76,7 +76,7 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
       let heads = [entryAfter(undefined, 'a'), entryAfter(undefined, 'b')];
       await left.commit(batchOf(heads));
       for (let round = 0; round < 10; round += 1) {
-        // In opposite orders, where locks that are taken row by row would wait for each other.
+        // In opposite orders, in which row locks would deadlock.
         const rivals = [left, right].map((_, who) =>
           heads.map((row) => entryAfter(row, row.trajectory_id, [round, who])),
         );

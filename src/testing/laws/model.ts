@@ -5,10 +5,10 @@ import { type GeneratedCall, generatedCalls, StoreModel } from '../store-model.t
 import type { Bench } from '../suite.ts';
 import { conflictAt } from './answers.ts';
 
-/** Properties run so often; each run opens a store of its own. */
+/** Runs per property; each run opens its own store. */
 const RUNS = 60;
 
-/** Whatever is called, the store answers and holds what a plain model does. */
+/** The store gives the same answers and holds the same rows as a plain model, for any calls. */
 export function modelLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
   law('any interleaving of batches gives what a plain model gives', async () => {
     const run = async (calls: readonly GeneratedCall[]): Promise<void> => {
@@ -49,7 +49,7 @@ async function putTo(store: LedgerStore, model: StoreModel, calls: readonly Gene
   for (const [answer, expected, rows] of answers) expectSameAnswer(await answer, expected, rows);
 }
 
-// Where a batch has several faults, which of them is named is left to the store.
+// If a batch has several faults, the store may name any of them.
 function expectSameAnswer(actual: CommitResult, expected: CommitResult, rows: readonly EntryRow[]): void {
   expect(actual.status).toBe(expected.status);
   if (actual.status === 'conflict') expect(rows.map(conflictAt)).toContainEqual(actual);

@@ -4,7 +4,7 @@ import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt } from './answers.ts';
 
-/** Pages, order, search by prefix; and that reads see what is committed and nothing else. */
+/** Pages, order, and search by prefix. Reads see committed rows only. */
 export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
   law('an empty store has nothing', async () => {
     const store = await openNew();
@@ -40,7 +40,7 @@ export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
         head: chain.at(-1)!.id,
       }));
     expect(await store.trajectories()).toEqual(expected());
-    // Within a batch too, and what is appended later moves nobody.
+    // Within a batch too; later appends do not change the positions.
     const more = ['y', 'b', 'x'].map((name) => entryAfter(undefined, name));
     await store.commit(batchOf(more));
     const longer = entryAfter(chains[0]!.at(-1), 'z', 'later');
@@ -94,7 +94,7 @@ export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
         seenOf(store, winner),
         seenOf(store, loser),
       ]);
-      // A read that is under way with the commit comes before it or after it, and never in the middle.
+      // A read that is concurrent with the commit precedes or follows it entirely.
       expect([[], winner.entries]).toContainEqual(entries);
       expect(ofWinner).toEqual(ofWinner.toSorted());
       expect(ofLoser).toEqual([false, false, false]);
@@ -111,7 +111,7 @@ function rivalAfter(head: EntryRow, note: string): Batch {
   return batchOf([first, entryAfter(first, 't', note)], [blobOf(note)]);
 }
 
-/** Whether each part of the batch is seen, read one after the other. */
+/** Whether each part of the batch is visible, read one after the other. */
 async function seenOf(store: LedgerStore, { entries, blobs }: Batch): Promise<boolean[]> {
   const seen: boolean[] = [];
   for (const row of entries) {

@@ -4,7 +4,9 @@ import { batchOf, blobOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED } from './answers.ts';
 
-/** Arguments that no row can hold exactly are `store_invalid_input`, and nothing is written. */
+/**
+ * Arguments that no row can hold exactly are `store_invalid_input`, and the store writes no row.
+ */
 export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
   law('what no row can hold is refused, and nothing is written', async () => {
     const store = await openNew();

@@ -7,7 +7,7 @@ import { AWKWARD_TEXTS, JSON_TEXTS, LOOKALIKES, longText } from './texts.ts';
 
 const MIB = 2 ** 20;
 
-/** Rows come back exactly as they were given, byte for byte. */
+/** Rows are returned exactly as they were given, byte for byte. */
 export function rowLaws({ law, openNew }: Bench<LedgerStore>): void {
   law('rows come back exactly as given', async () => {
     const store = await openNew();
@@ -41,7 +41,7 @@ export function rowLaws({ law, openNew }: Bench<LedgerStore>): void {
       const row = { ...entryAfter(undefined, `t${n}`), payload: make(MIB) };
       const blob = { ...blobOf(`${n}`), text: make(3 * MIB) };
       expect(await store.commit(batchOf(row, [blob]))).toEqual(COMMITTED);
-      // Compared by `===`: to print how such texts differ would take minutes.
+      // Compared by `===`: a printed diff of such strings would take minutes.
       expect((await store.head(row.trajectory_id))!.payload === row.payload).toBe(true);
       expect((await store.blob(blob.hash)) === blob.text).toBe(true);
     }
@@ -63,7 +63,7 @@ export function rowLaws({ law, openNew }: Bench<LedgerStore>): void {
       const listed = await store.trajectories();
       expect(listed).toEqual([{ trajectory_id: 't', entries: 1, head: given.id }]);
       expect(await store.blob(blob.hash)).toBe('blob');
-      // A row may be frozen; where it is not, this changes the caller's copy alone.
+      // A row may be frozen. If not, this changes only the caller's copy.
       for (const mine of got) Reflect.set(mine!, 'payload', 'other');
       for (const mine of listed) Reflect.set(mine, 'entries', 9);
     }

@@ -6,13 +6,13 @@ import type { Bench } from '../suite.ts';
 import type { SharedEffectLedger } from '../suite-types.ts';
 import { isFenced, joined, until } from './sharing.ts';
 
-/** Properties run so often; each run opens a store of its own. */
+/** Runs per property; each run opens its own store. */
 const RUNS = 40;
-/** Of a lease that is waited for. */
+/** The length of a lease that the test lets expire. */
 const LAPSE_MS = 5;
 const PLACES = ['r:/a', 'r:/b', 'r:/c'];
 
-/** What is said of one of the works that it can be said of by that member, where there is one. */
+/** An event that the member can publish about one of the works, if there is one. */
 interface Saying {
   readonly is: Said['is'];
   readonly which: number;
@@ -22,7 +22,7 @@ interface Saying {
 type Step =
   | { readonly do: 'join' | 'part' | 'cut'; readonly member: number }
   | { readonly do: 'say' | 'look'; readonly member: number; readonly said: readonly Saying[] }
-  /** One joins and says something, and is not heard of any more. */
+  /** A member joins, publishes events, and makes no further exchange. */
   | { readonly do: 'lapse'; readonly member: number; readonly said: readonly Saying[] };
 
 const member = fc.nat(2);
@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const steps = fc.array(step, { maxLength: 30, size: '+1' });
 
-/** Whatever three members do, all come to what a plain model of their work says. */
+/** For any actions of three members, all derive the live work that a plain model has. */
 export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffectLedger>): void {
   law('whatever members say and however they end, all come to what a plain model of their work says', async () => {
     const run = async (each: readonly Step[]): Promise<void> => {
@@ -84,7 +84,7 @@ class Course {
   readonly #open: () => Promise<SharedEffectLedger>;
   readonly #model = new PlainSharing();
   readonly #slots = new Map<number, Slot>();
-  /** What anybody has heard, by its number. */
+  /** The applied events of all members, by number. */
   readonly #heard = new Map<number, string>();
   readonly #ended = new Set<number>();
 
@@ -97,7 +97,7 @@ class Course {
     for (const each of all) await this.#step(each, watcher);
     await this.#exchange(watcher, [], true);
     for (const slot of [...this.#slots.values(), watcher]) await this.#exchange(slot, [], false);
-    // Now all have said that they have heard all.
+    // Now all members have reported that they applied all events.
     for (const slot of [...this.#slots.values(), watcher]) await this.#exchange(slot, [], false);
     await this.#exchange(watcher, [], true);
     const last = await this.#join();
@@ -119,10 +119,10 @@ class Course {
     } else {
       this.#slots.delete(each.member);
       this.#model.gone(slot.member.fence);
-      // A handle that others have, too, can't be closed.
+      // A handle that other members share cannot be closed.
       const isShared = [...this.#slots.values(), watcher].some(({ store }) => store === slot.store);
       if (each.do === 'part' || isShared) {
-        // What was taken before is no news then.
+        // Earlier adoptions are then not new events.
         await watcher.member.say();
         await slot.member.membership.release();
         await this.#expectHeir(watcher);
@@ -131,7 +131,7 @@ class Course {
     }
   }
 
-  /** Somebody has what is nobody's by now, without having looked. */
+  /** Another member owns the abandoned work, without an explicit check. */
   async #expectHeir(watcher: Slot): Promise<void> {
     const news = (await watcher.member.say()) ?? expect.fail('it is a member');
     for (const each of news) if (each.is === 'taken') this.#model.look(each.fence);
@@ -146,7 +146,10 @@ class Course {
     return { store, member: one };
   }
 
-  /** Nobody looks before it has said what it has to say, so that it is not lost before, however slow this is. */
+  /**
+   * No member checks for ended ones before this member has published its events, so that it is not
+   * lost early on a slow machine.
+   */
   async #lapse(watcher: Slot, sayings: readonly Saying[]): Promise<void> {
     const slot = await this.#join(LAPSE_MS);
     await this.#exchange(slot, sayings, false);
@@ -174,7 +177,7 @@ class Course {
     expect(liveWork(one.heard, this.#model.fences)).toEqual(this.#model.live);
   }
 
-  /** All hear the same under one number, but for the member that it is put down to. */
+  /** All members apply the same event under one number, except for the fence that it names. */
   #expectOneOrder(heard: readonly Happening[]): void {
     for (const [at, each] of heard.entries()) {
       if (at > 0) expect(each.seq).toBeGreaterThan(heard[at - 1]!.seq);
@@ -192,13 +195,13 @@ interface PlainWork {
   fence: number;
   isLeft: boolean;
   claims: string[];
-  /** What it kept when it was left last. */
+  /** The kept claims when it was last marked unresolved. */
   doubts: readonly string[] | undefined;
 }
 
-/** Live work and whose it is, as plain as can be: looked through from end to end each time. */
+/** The live work and its owners, implemented plainly: a full scan each time. */
 class PlainSharing {
-  /** Of all that ever were. */
+  /** Of all members so far. */
   readonly fences: number[] = [];
   readonly #members = new Set<number>();
   readonly #works: PlainWork[] = [];
@@ -237,7 +240,10 @@ class PlainSharing {
     this.#works.push({ epoch, begunBy: fence, fence, isLeft: false, claims: scopes, doubts: undefined });
   }
 
-  /** What that member can say of that kind, which is so from now on; but for what begins, which has no epoch yet. */
+  /**
+   * The events of that kind that the member can publish, applied to the model. A start has no epoch
+   * yet.
+   */
   choose(fence: number, { is, which, places: scopes }: Saying): Said[] {
     const claims = claimsAt(...scopes);
     if (is === 'begun') return [{ is, claims }];
@@ -254,7 +260,7 @@ class PlainSharing {
     if (is === 'ended') this.#works.splice(this.#works.indexOf(work), 1);
     work.isLeft = is === 'left';
     if (is === 'left') {
-      // All that it has, or what is said.
+      // All its claims, or the given ones.
       const isAll = which % 2 === 0;
       work.doubts = isAll ? (work.doubts ?? [...work.claims]) : scopes;
       return [isAll ? { is, epoch } : { is, epoch, claims }];
@@ -276,7 +282,7 @@ class PlainSharing {
   }
 }
 
-/** Claims change only while a body goes on. */
+/** Claims change only while a body runs. */
 function canBeSaid(is: Saying['is'], { begunBy, fence, isLeft, doubts }: PlainWork, by: number): boolean {
   if (is === 'own') return isLeft;
   if (fence !== by || isLeft) return false;

@@ -14,33 +14,38 @@ export async function joined(store: SharedEffectLedger, leaseMs = LONG_MS): Prom
   return new Member(await store.shareEffects({ leaseMs }));
 }
 
-/** Asks as often as it takes. */
+/** Repeats the check until it succeeds. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }
 
-/** Whether what is written under that fence is refused; writes nothing. */
+/** Whether a write under the fence is refused; writes no rows. */
 export async function isFenced(store: SharedEffectLedger, fence: number): Promise<boolean> {
   return (await store.logEffects({ fence })).status === 'fenced';
 }
 
-/** Nothing came of it for a while. */
+/** The promise stays pending for a while. */
 async function stillWaits(waiting: Promise<unknown>): Promise<void> {
   expect(await Promise.race([waiting, sleep(50, 'waits')])).toBe('waits');
 }
 
-/** Without the member that it is put down to: who comes later hears of what was taken over as its new member's. */
+/**
+ * The events without their fence: a member that joins later receives adopted work under its new
+ * owner.
+ */
 function told(heard: readonly Happening[]): readonly object[] {
   return heard.map(({ fence: _, ...rest }) => rest);
 }
 
-/** All happenings of one kind that any of them has heard, each once. */
+/** All events of one kind that any of the members has applied, each once. */
 function allOf(is: Happening['is'], ...members: readonly Member[]): Happening[] {
   const bySeq = new Map(members.flatMap(({ heard }) => heard.map((each) => [each.seq, each] as const)));
   return [...bySeq.values()].filter((each) => each.is === is);
 }
 
-/** Several at a time on one store: each writes, all agree, and what one leaves is another's. */
+/**
+ * Several members on one store: each writes, all agree, and another member adopts abandoned work.
+ */
 export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffectLedger>): void {
   law('members have different fences, and all may write, alone and with entries', async () => {
     const store = await openNew();
@@ -62,7 +67,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       'written',
     ]);
     expect((await store.openEffects()).map(({ epoch }) => epoch)).toEqual([1, 2, 3, 4, 5]);
-    // One goes on with what another has begun.
+    // One member continues a transaction that another has started.
     const goOn = { records: [{ epoch: 1, place: 1, record: 'more' }], ended: [2] };
     expect(await store.logEffects({ fence: later.fence, ...goOn })).toEqual(WRITTEN);
     expect((await store.effectsOf(1))?.records).toEqual(['begun', 'more']);
@@ -78,7 +83,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await left.say(begun('r:/b'), { is: 'ended', epoch: 1 })).toBeUndefined();
     expect(await left.look()).toBeUndefined();
     await right.look(begun('r:/c'));
-    // What it has just taken over comes before what it said.
+    // The adopted work precedes the member's own events.
     expect(right.heard.map(({ is }) => is)).toEqual(['begun', 'taken', 'begun']);
     await expectFenced(store, left.fence, right.fence);
     expect(await left.say()).toBeUndefined();
@@ -103,13 +108,13 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('who joins fences who was not heard of, too', async () => {
     const store = await openNew();
-    // Whoever joins after it may find its lease over, however short the time was that it had.
+    // A member that joins later may find the lease expired, however short the remaining time was.
     const right = await joined(store);
     const left = await joined(store, SHORT_MS);
     await left.begin('r:/a');
     let last = await joined(store);
     while (!(await isFenced(store, left.fence))) {
-      // None of them parts, as who does hands over what there is to another one.
+      // No member leaves the group, because leaving hands its work over.
       await sleep(SHORT_MS);
       last = await joined(store);
     }
@@ -122,7 +127,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const store = await openNew();
     const right = await joined(store);
     const left = await joined(store, SHORT_MS);
-    // Nobody looks meanwhile, so that it is not lost however slow this is.
+    // No member checks for ended ones in the meantime, so that it is not lost on a slow machine.
     const from = performance.now();
     let renewed = from;
     while (renewed - from <= SHORT_MS) {
@@ -133,7 +138,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       await right.look();
       return isFenced(store, left.fence);
     });
-    // By half of it: the clock of the store may be another one.
+    // At least half of the lease: the store may use another clock.
     expect(performance.now() - renewed).toBeGreaterThan(SHORT_MS / 2);
   });
 
@@ -168,7 +173,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(epochs).toHaveLength(36);
     expect(epochs).toEqual(epochs.map((_, n) => epochs[0]! + n));
     expect(epochs[0]).toBeGreaterThan(12);
-    // Not again, also when nobody was there meanwhile and none of it came into the log.
+    // Not assigned again, even if the group was empty and the log has none of the epochs.
     for (const { membership } of members) await membership.release();
     const next = await joined(store);
     expect(await next.begin('r:/a')).toBeGreaterThan(epochs.at(-1)!);
@@ -207,7 +212,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       expect(first).toHaveLength(3 * 5 * 7);
       expect(first!.map(({ seq }) => seq)).toEqual(first!.map(({ seq }) => seq).toSorted((a, b) => a - b));
       expect(new Set(first!.map(({ seq }) => seq)).size).toBe(first!.length);
-      // Nothing is said twice, nor to who has said nothing.
+      // No event is delivered twice, nor to a member that has published none.
       for (const member of members) expect(await member.say()).toEqual([]);
     },
   );
@@ -233,7 +238,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await one.say({ is: 'left', epoch: left });
     await two.say();
     await two.say({ is: 'own', epoch: left });
-    // Two of them go, one after the other, and what the first had goes on to who takes over the second.
+    // Two members leave one after the other, and the adopter of the second also gets the work of
+    // the first.
     await one.membership.release();
     await three.look();
     await three.membership.release();
@@ -241,7 +247,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const expected = [
       { epoch: epochs[0], fence: two.fence, claims: ['r:/a'], isInDoubt: false },
       { epoch: epochs[1], fence: two.fence, claims: ['r:/c', 'r:/e'], isInDoubt: false },
-      // What a member has left goes on with who takes over: nobody else might ever.
+      // The adopter resumes abandoned work; otherwise it might stay abandoned.
       { epoch: epochs[2], fence: two.fence, claims: ['r:/d'], isInDoubt: true },
       { epoch: left, fence: two.fence, claims: ['r:/g'], isInDoubt: true },
     ];
@@ -259,13 +265,13 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await one.say({ is: 'grown', epoch: over, claims: claimsAt('r:/c') }, { is: 'ended', epoch: over });
     await one.look();
     await one.look();
-    // Two has not heard of it.
+    // The member `two` has not applied it.
     const before = await joined(store);
     await before.say();
     expect(told(before.heard)).toEqual(told(one.heard));
     await two.say();
     expect(two.heard).toEqual(one.heard);
-    // That they have heard, they say with what they ask next.
+    // Members report applied events with their next exchange.
     for (const each of [before, two]) await each.say();
     await one.look();
     const after = await joined(store);
@@ -440,9 +446,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await tenure.release();
     const member = await other;
     expect(await member.say()).toEqual([]);
-    // Also where nobody has to be waited for.
+    // Also if no wait is needed.
     await expect(join(giving[0]!)).rejects.toBe(reason);
-    // Given up too late: it is a member.
+    // Cancelled too late: the membership exists.
     const late = new AbortController();
     const { fence } = await join(late);
     late.abort();
@@ -474,7 +480,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
   law('news of what was said reach all others', async () => {
     const store = await openNew();
     const [one, ...others] = await Promise.all([1, 2, 3].map(() => joined(store)));
-    // Told when it may have heard of it; asks as often as it is told something.
+    // Resolves when the member may have applied it; the member makes an exchange for each
+    // notification.
     const hearing = others.map(
       (member) =>
         new Promise<void>((resolve, reject) => {
@@ -499,7 +506,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       };
       two.membership.onNews(() => void ask().catch(reject));
     });
-    // Who asks renews the lease, so it may take another one.
+    // Each exchange renews the lease, so a single check may not be enough.
     let isLost = false;
     void lost.then(() => {
       isLost = true;
@@ -595,14 +602,14 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect((await joining).fence).toBeGreaterThan(tenure.fence);
   });
 
-  /** Nothing is written under that fence in any way, and under the other one it is. */
+  /** No kind of write succeeds under that fence, and all succeed under the other one. */
   async function expectFenced(store: SharedEffectLedger, fence: number, other: number): Promise<void> {
     const open = await store.openEffects();
     expect(open).toEqual([loggedOf(1)]);
     const root = entryAfter(undefined, 'fenced');
     const writes = [
       { ...writeOf(fence, 2) },
-      // Not even what is there already; and who is fenced does not hear of misuse.
+      // Not even a repeated write; and a fenced writer gets no error for misuse.
       writeOf(fence, 1),
       { fence },
       { fence, records: [{ epoch: 1, place: 9, record: 'gap' }] },
@@ -611,7 +618,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     for (const write of writes) expect(await store.logEffects(write)).toEqual(FENCED);
     const blob = blobOf('of who is fenced');
     const batch = { ...batchOf(root, [blob]), effects: writeOf(fence, 2) };
-    // Beside others who wait, and are not.
+    // Together with other queued writes, which are accepted.
     const beside = await Promise.all([
       store.logEffects({ fence: other, records: [{ epoch: 1, place: 1, record: 'beside' }] }),
       store.commit(batch),
@@ -623,7 +630,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await store.effectsOf(1)).toEqual(loggedOf(1, ['begun', 'beside']));
   }
 
-  /** By one of them, once, as all of them agree. */
+  /** By one of the members, once, and all members agree. */
   async function expectTakenOver(gone: Member, others: readonly Member[], epochs: readonly number[]): Promise<void> {
     for (const member of others) await member.look();
     const taken = allOf('taken', ...others);

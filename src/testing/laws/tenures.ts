@@ -9,12 +9,12 @@ import { WRITTEN } from './effects.ts';
 
 const FENCED = { status: 'fenced' };
 
-/** Nothing came of it for a while. */
+/** The promise stays pending for a while. */
 async function stillWaits(waiting: Promise<unknown>): Promise<void> {
   expect(await Promise.race([waiting, sleep(50, 'waits')])).toBe('waits');
 }
 
-/** A tenure is had by somebody else. */
+/** Another handle holds the lease. */
 async function waitsUntilGivenUp(store: EffectLedger): Promise<void> {
   const giving = new AbortController();
   const waiting = store.holdEffects(giving.signal).catch(() => 'given up');
@@ -23,7 +23,7 @@ async function waitsUntilGivenUp(store: EffectLedger): Promise<void> {
   expect(await waiting).toBe('given up');
 }
 
-/** One at a time, of all handles on one place; and nothing is written under one that is over. */
+/** One lease at a time among all handles on one place; writes under an ended lease are refused. */
 export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
   law('a tenure is had until it is released, and then another is given, also on the same handle', async () => {
     const store = await openNew();
@@ -33,7 +33,7 @@ export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     await first.release();
     const { fence } = await second;
     expect(fence).toBeGreaterThan(first.fence);
-    // It is over already, and nobody else's ends with it.
+    // The lease is over already, and the release does not end another one.
     await first.release();
     const third = store.holdEffects();
     await stillWaits(third);
@@ -61,7 +61,7 @@ export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     await first.release();
     const second = await store.holdEffects();
     expect(await store.logEffects(writeOf(first.fence, 2))).toEqual(FENCED);
-    // Not even what is there already; and who is fenced does not hear of misuse.
+    // Not even a repeated write; and a fenced writer gets no error for misuse.
     expect(await store.logEffects(writeOf(first.fence, 1))).toEqual(FENCED);
     expect(await store.logEffects({ fence: first.fence })).toEqual(FENCED);
     expect(await store.logEffects({ fence: first.fence, ended: [9] })).toEqual(FENCED);
@@ -90,7 +90,7 @@ export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     await stillWaits(third);
     await first.release();
     expect((await third).fence).toBeGreaterThan(first.fence);
-    // Given up too late: it is had.
+    // Cancelled too late: the lease is held.
     const late = new AbortController();
     await (await third).release();
     const { fence } = await store.holdEffects(late.signal);
@@ -121,7 +121,7 @@ export function tenureLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     await left.close();
     const second = await waiting;
     expect(second.fence).toBeGreaterThan(first.fence);
-    // What close still took was written before.
+    // Calls that `close` still accepted were written before.
     expect(await logging).toEqual(WRITTEN);
     expect(second.lastEpoch).toBe(3);
     await first.release();

@@ -1,6 +1,6 @@
-// Texts on which a store that is not careful trips: quoting, collation, normalisation, JSON types, lengths.
+// Strings that break careless stores: quoting, collation, normalisation, JSON types, lengths.
 
-/** Composed and decomposed, other case, blanks at the end, characters that nobody sees. */
+/** Composed and decomposed, other case, trailing blanks, invisible characters. */
 export const LOOKALIKES: readonly string[] = [
   'caf\u00e9',
   'cafe\u0301',
@@ -44,7 +44,7 @@ export const AWKWARD_TEXTS: readonly string[] = [
   'null',
 ];
 
-/** Whoever parses these and writes them again writes other bytes. */
+/** A store that parses and rewrites these would write other bytes. */
 export const JSON_TEXTS: readonly string[] = [
   '{"a":"\\u0000"}',
   '{"a":"\\u2028\\u00e9\\/"}',
@@ -61,7 +61,7 @@ export const JSON_TEXTS: readonly string[] = [
   ' null\n',
 ];
 
-/** That many UTF-16 code units of all lengths in UTF-8, which hardly compress. */
+/** A string of that many UTF-16 code units, of all UTF-8 lengths, which hardly compresses. */
 export function longText(length: number): string {
   const cut = BLOCK.repeat(Math.ceil(length / BLOCK.length)).slice(0, length);
   return cut.isWellFormed() ? cut : `${cut.slice(0, -1)}.`;

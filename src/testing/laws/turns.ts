@@ -7,9 +7,12 @@ import { COMMITTED } from './answers.ts';
 
 type Turn = (() => void) | undefined;
 
-/** One at a time, of all handles on one place, and no append depends on it. For stores that give turns. */
+/**
+ * One write lock at a time among all handles on one place, and no append depends on it. For stores
+ * with write locks.
+ */
 export function turnLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void {
-  /** Two handles; none where the store gives no turns. */
+  /** Two handles. Undefined if the store has no write locks. */
   const openTwo = async (): Promise<[LedgerStore, LedgerStore] | undefined> => {
     const place = newPlace();
     const stores: [LedgerStore, LedgerStore] = [await openAt(place), await openAt(place)];
