@@ -1,10 +1,15 @@
 /**
- * Tests for authors of stores and of domains. For domains, see `checkDomain` (docs/guide/domains.md).
+ * Tests for authors of stores and of domains. For domains, see `checkDomain`
+ * (docs/guide/domains.md).
  *
  * Every store of this package passes the suites. Any other store must pass them before it holds a
  * ledger. In a test file of the store, for vitest:
  *
- *     const own = { name: 'own', open: (place) => openOwn(`./stores/${place}`), remove: () => removeAll('./stores') };
+ *     const own = {
+ *       name: 'own',
+ *       open: (place) => openOwn(`./stores/${place}`),
+ *       remove: () => removeAll('./stores'),
+ *     };
  *     ledgerStoreSuite(own);
  *     oracleStoreSuite(own);
  *     logStoreSuite(own);

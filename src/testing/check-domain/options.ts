@@ -14,7 +14,7 @@ export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {
    * reach.
    */
   readonly states?: readonly unknown[];
-  /** Arguments by action, for schemas whose random values rarely commit. */
+  /** Arguments by action, if random values of the schema rarely commit. */
   readonly args?: IsUntyped<D> extends true
     ? Readonly<Record<string, fc.Arbitrary<unknown>>>
     : { readonly [Name in ActionName<D>]?: fc.Arbitrary<ArgsOf<D, Name>> };
