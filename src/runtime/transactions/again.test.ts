@@ -6,7 +6,8 @@ import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Keys of calls in a transaction of which a part is begun anew: by its name it is repeated, and makes the same ones.
+// Keys of calls in a transaction with a part that restarts. By its name, the transaction is
+// repeated and makes the same calls.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:**'], retries: 0, name: 'order 1' };
@@ -17,7 +18,10 @@ const HELD = 'reversible.buffered';
 
 type Where = 'in the part' | 'after the part';
 
-/** A world whose part fails so often before it goes, and loses the answer of what is paid where that is said. */
+/**
+ * A world with a part that fails `n` times before it succeeds, and loses the answers of payments on
+ * request.
+ */
 async function world() {
   const sink = new OutsideSink('blind');
   const faults = { shaky: 0, isLost: false };
@@ -102,11 +106,11 @@ test('what a part has done and undone is done under another key, also where the 
 test('what is held in a part that is begun anew has no key of what had acted there', async () => {
   const { sink, assize, trajectory, faults } = await world();
   faults.shaky = 1;
-  // With a name the store would refuse that key, and all would be begun anew.
+  // With a name, the store would refuse that key, and the whole transaction would restart.
   await trajectory.transaction(NAMELESS, async (tx) => {
     let tries = 0;
     const body = async (part: Transaction): Promise<void> => {
-      // The first call of the part acts at once, and in the next try is held.
+      // The first call of the part executes immediately; in the next attempt it is buffered.
       await part.call(tries++ === 0 ? CALL : HELD, { what: 'paid', at: 'paid' });
       await part.call(CALL, { what: 'shaky', at: 'shaky' });
     };
@@ -127,7 +131,7 @@ test('what did nothing is called under another key when its transaction is repea
     class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
     writes: ['test:r'],
     execute: (_, { key }) => {
-      // As services do that keep what they have answered under a key.
+      // Like services that store their answers under a key.
       if (!answers.has(key)) answers.set(key, !isDown);
       if (answers.get(key) === false) throw new DidNothing('it is down');
     },

@@ -6,11 +6,12 @@ import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stag
 import { withPostgres } from '../../../tests/support/postgres/with-postgres.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Two processes approve what waits with an effect: one does, and the other is told so, whatever its store looks at first.
+// Two processes approve a pending proposal with an effect. One commits it, and the other gets that
+// ruling, in any order of the store's checks.
 
 const HELD = 'irreversible.buffered';
 const doctor = { principal: 'doc', method: 'test' };
-/** Neither is taken for dead, however busy the machine is. */
+/** Neither member's lease ends, even on a busy machine. */
 const LEASE_MS = 600_000;
 
 async function approvedByTwo(stores: readonly [Store, Store]): Promise<void> {

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { transact } from '../../../tests/support/tool-stage.ts';
 
-/** A call whose answer is lost, at a sink that says this when it is asked; what is left of it, and how often it was made. */
+/**
+ * A call that loses its answer, at a sink that gives this report when queried. Returns the
+ * unresolved effects and the number of calls.
+ */
 async function askedAfter(said: unknown) {
   let times = 0;
   const tool = declareTool({

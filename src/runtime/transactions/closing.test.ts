@@ -8,12 +8,13 @@ import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { onEveryStore } from '../../../tests/support/stores.ts';
 
-// Whoever closes leaves nothing at work that others would do again, or that nobody would ever undo.
+// `close` leaves no active work that another process would repeat, or that no process would
+// compensate.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const options = { writ: writFor('alice'), writes: ['test:**'] };
 
-/** Each call waits until it may go on, from the first one on. */
+/** Each call waits until it is released, from the first one on. */
 class Slow extends Steps {
   readonly #called = Promise.withResolvers<void>();
   readonly #goes = Promise.withResolvers<void>();
@@ -30,7 +31,7 @@ type Kind = readonly [Reversibility, Delivery];
 
 const toolsOf = (outside: Outside, [reversibility, delivery]: Kind) => [toolFor(outside, reversibility, delivery)];
 
-/** Enough for whatever would go on by itself. */
+/** Enough turns for every automatic step. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await nextTurn();
 }
@@ -124,7 +125,7 @@ onEveryStore((stores) => {
   test('so it may with the first that it does, and what it calls after that is not called', async () => {
     const { store, steps, sink, assize, trajectory } = await stage('keyed', ['reversible', 'externalised']);
     steps.go();
-    // From here on a body begins with nothing to wait for before it.
+    // From here on a body starts without a wait.
     await trajectory.transaction(options, (tx) => tx.propose(COUNT));
     let closed: Promise<void> | undefined;
     const closing = settledOf(
@@ -272,7 +273,7 @@ onEveryStore((stores) => {
       await turns();
       expect(done()).toEqual([]);
       expect(await store.openEffects()).toEqual([]);
-      // Nobody has called anything for it, so that it may still be approved.
+      // No tool was called for it, so it may still be approved.
       expect((await store.entries('t')).map(({ kind }) => kind).at(-1)).not.toBe('commit');
     });
   });

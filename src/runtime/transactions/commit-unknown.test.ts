@@ -6,7 +6,10 @@ import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
 
-/** A store that loses its answer to what brings effects, once, and can't be asked until it is `mended`. */
+/**
+ * A store that loses its answer to one write of effects, and cannot be queried until it is
+ * `mended`.
+ */
 function forgetful(memory: MemoryStore, did: boolean) {
   let state: 'sound' | 'broken' | 'mended' = 'sound';
   const store = new Proxy(memory, {
@@ -99,14 +102,14 @@ test.each([
         tx.propose(COUNT);
       });
     const first = codeOf(made('first', go.promise));
-    // The same name waits before its body begins, and the other one before it is ruled on.
+    // The same name waits before its body starts, and the other one before its ruling.
     const [same, other] = [codeOf(made('first')), codeOf(made('other'))];
     await began.promise;
     go.resolve();
     expect(await first).toBe('commit_unknown');
     mended();
     expect(await Promise.all([same, other])).toEqual(['tenure_lost', 'tenure_lost']);
-    // Each comes again, and has its turn; the first was committed.
+    // Each caller repeats its transaction; the first one was committed.
     const again = await Promise.all([made('first'), made('other')]);
     expect(again.map(({ ruling }) => ruling.ruling)).toEqual(['committed', 'committed']);
     expect(['first', 'other'].map((what) => outside.sink.times('do', what))).toEqual([1, 1]);
@@ -114,7 +117,10 @@ test.each([
   },
 );
 
-/** A process that stops before its second step, which is when a tool has acted for the first time and has not answered. */
+/**
+ * A process that stops before its second step: a tool has acted for the first time and has not
+ * answered.
+ */
 class HeldUp extends Steps {
   readonly begun = Promise.withResolvers<void>();
   readonly go = Promise.withResolvers<void>();
@@ -137,7 +143,7 @@ test.each([
     const { store, mended } = forgetful(memory, true);
     const [sink, steps] = [new OutsideSink('queryable'), new HeldUp()];
     const tools = [toolFor({ sink, steps }, 'reversible', 'buffered')];
-    // What is committed before the line goes dead.
+    // A commit that succeeds before the connection is lost.
     let isLost = false;
     const losing = new Proxy(memory, {
       get: (_, name) => {
@@ -157,9 +163,9 @@ test.each([
     isLost = true;
     expect(await codeOf(made('there', ['d']))).toBe('commit_unknown');
     mended();
-    // The log is read anew, also where nobody asks for that.
+    // The log is reloaded, even if no caller asks for it.
     await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
-    // And who had the store to itself for that alone has it no longer.
+    // A process that held the store exclusively for the recovery has released it.
     if (!shared) await (await memory.holdEffects(AbortSignal.timeout(30_000))).release();
     steps.go.resolve();
     const code = await first;

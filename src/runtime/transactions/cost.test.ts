@@ -21,10 +21,10 @@ import { checkTold } from '../../../tests/support/effects-told.ts';
 import { allEntries } from '../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-/** A bank that charges for what it does and, apart from that, for what it takes back. */
+/** A bank that charges for its payments and, separately, for its refunds. */
 class Bank {
   readonly log: string[] = [];
-  /** Thrown instead of undoing it. */
+  /** The error of a compensation. */
   trouble: (() => unknown) | undefined;
   isSlow: Promise<void> = Promise.resolve();
 
@@ -45,7 +45,7 @@ class Bank {
     },
   });
 
-  /** Costs nothing itself. */
+  /** Has no cost itself. */
   readonly note = declareTool({
     name: 'bank.note',
     input: z.strictObject({ what: z.string() }),
@@ -56,7 +56,7 @@ class Bank {
   });
 }
 
-/** A tally where an action costs something too. */
+/** A tally with an action that has a cost too. */
 const costly = defineDomain<any, any>({
   ...(tally.declared as any),
   name: 'costly',
@@ -117,12 +117,12 @@ test('what is not covered together with undoing it is refused by name, with noth
   const { bank, store } = made;
   await act(made, async (tx) => {
     await tx.call('bank.charge', { what: 'a' });
-    // 2 + 2 are spent with the commit, 3 are reserved, and 3 would be.
+    // 2 + 2 are spent with the commit, 3 are reserved, and another 3 would be.
     await expect(tx.call('bank.charge', { what: 'b' })).rejects.toThrow(refused);
     await expect(tx.call('bank.charge', { what: 'b', undoing: 2 })).resolves.toBeNull();
   });
   expect(bank.log).toEqual(['do a', 'do b']);
-  // What was refused costs nothing, and what was reserved is released with the commit.
+  // A refused call costs nothing, and the reservation is released with the commit.
   expect(await made.left()).toBe(5);
   await checkTold(store, 't', []);
 });
@@ -181,7 +181,7 @@ test('what is reserved is nobody else’s, neither for tools nor for what is pro
   const { trajectory, writ } = made;
   await act(made, async (tx) => {
     await tx.call('bank.charge', { what: 'a' });
-    // Of 9 are 3 reserved, and 6 left for others.
+    // 3 of 9 are reserved, and 6 are left for others.
     const other = trajectory.transaction({ writ, writes: ['bank:z'] }, (second) =>
       second.call('bank.charge', { what: 'z', undoing: 5 }),
     );
@@ -190,7 +190,7 @@ test('what is reserved is nobody else’s, neither for tools nor for what is pro
     expect(await plain('7 signs')).toMatchObject({ ruling: 'rejected', reason: 'budget_exhausted' });
     expect(await plain('four')).toMatchObject({ ruling: 'committed' });
   });
-  // 4 for that, 2 for the call, and what its transaction is committed with is free here.
+  // 4 for that and 2 for the call; the action of its transaction is free here.
   expect(await made.left()).toBe(3);
 });
 
@@ -225,7 +225,7 @@ test('K branches reserve K times, and what was undone of those that lost is spen
       return 1;
     }),
   );
-  // Each costs 2, of which one is spent in the end; three reservations of 5 and a fourth do not go into 20.
+  // Each costs 2, of which one is spent in the end; three reservations of 5 and a fourth exceed 20.
   expect(tried).toEqual([false, false, false, true]);
   expect(bank.log).toEqual(['do a', 'do b', 'do c', 'undo c', 'undo a']);
   expect(await made.left()).toBe(20 - 2 - 5 - 5);
@@ -285,7 +285,8 @@ test('what undoing has cost in many transactions is booked by one entry for each
     const booked = bookings.find(({ writId: id }) => id === writId(writ))?.costs.map(({ usd }) => usd);
     expect(booked?.toSorted((one, next) => one! - next!)).toEqual(costs);
   }
-  // All others are told by themselves, as what is told with a cost is of the writ that pays for it.
+  // All others are settled separately, because a settlement with a cost belongs to the writ that
+  // pays.
   expect(settled).toHaveLength(3);
   await assize.close();
   await checkTold(store, 't', []);
@@ -316,7 +317,7 @@ test.each([
   const abandoned = (await entries(store)).filter(isAbandonment);
   expect(abandoned).toMatchObject([{ detail: cause, writ_id: writId(writ) }]);
   expect(abandoned.map(undoingCostsOf)).toEqual([{ writId: writId(writ), costs: [{ usd: 3 }] }]);
-  // This process, one that opens it, and what an export says.
+  // This process, a process that opens the store, and an export.
   await expect(act(made, (tx) => tx.call('bank.charge', { what: 'c', undoing: 16 }))).rejects.toThrow(refused);
   await act(made, (tx) => tx.call('bank.charge', { what: 'c', undoing: 15 }));
   await assize.close();
@@ -332,7 +333,7 @@ test.each([
   const [there, here] = [await listWrits(copy, 't'), await listWrits(store, 't')];
   expect(there).toEqual(here);
   expect(here[0]?.left).toEqual({ usd: 13 });
-  // The commits cost what is recorded, and the budget that a backtest goes by is the same.
+  // The commits have the recorded costs, and a backtest uses the same budget.
   expect((await deepReplay(store, 't', { domains: [costly] })).differences).toEqual([]);
   expect(await backtest(store, 't', { domains: [costly] })).toMatchObject({ differences: [] });
 });
@@ -378,7 +379,7 @@ test.each([
 test('whoever takes it over knows what is reserved, and books it', async () => {
   const { bank, store, assize, writ } = await world(10);
   await assize.close();
-  // It ends when it is durable that what it did is undone, and before that is.
+  // The transaction ends when its compensation is durable.
   const steps = new Steps(4);
   const first = runtimeOver(storeOf(store, steps), [costly], { tools: [bank.charge] });
   const dying = first
@@ -443,7 +444,7 @@ test('of what another process has spent meanwhile nothing is spent twice: it is 
   });
   await expect(acted).rejects.toBe(THROWN);
   expect(await made.left()).toBe(0);
-  // What it was is said nevertheless.
+  // The cost is recorded nevertheless.
   expect((await entries(store)).map(undoingCostsOf).filter(Boolean)).toMatchObject([{ costs: [{ usd: 8 }] }]);
   await checkTold(store, 't', []);
 });
@@ -457,7 +458,7 @@ test.each<[string, object]>([
   async (_, change) => {
     const asked = { cost: 0, undoCost: 0 };
     const { spec } = new Bank().charge;
-    // It charges more each time that it is asked.
+    // Charges more on each request.
     const cost = () => ({ usd: ++asked.cost });
     const undoCost = () => ({ usd: ++asked.undoCost });
     const [store, writ] = [new MemoryStore(), budgeted(10)];
@@ -491,7 +492,7 @@ test('a declaration says what undoing costs where there is such a cost, and amou
   expect(made.bank.log).toEqual([]);
 });
 
-/** As `costly`, with an order that says what is done where it fails, and people who approve. */
+/** Like `costly`, with an order that declares `onFailure`, and human approvers. */
 const ordering = defineDomain<any, any>({
   ...(costly.declared as any),
   name: 'ordering',
@@ -507,7 +508,7 @@ const ordering = defineDomain<any, any>({
 
 const DEAR = { undoCost: () => ({ usd: 8 }), cost: () => ({ usd: 0 }) };
 
-/** A bank, and a pigeon that is refused for good when it is let go. */
+/** A bank, and a pigeon that is refused permanently when it is released. */
 async function ordered(delivery: 'buffered' | 'externalised') {
   const [bank, store, writ] = [new Bank(), new MemoryStore(), budgeted(10)];
   const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
@@ -541,7 +542,7 @@ test.each(['buffered', 'externalised'] as const)(
   async (delivery) => {
     const { bank, store, assize, trajectory, writ, order, spend, letGo } = await ordered(delivery);
     const made = order('a');
-    // As soon as it is committed.
+    // Immediately after the commit.
     while ((trajectory.state() as any).done.a === undefined) await new Promise(setImmediate);
     expect(await spend('333')).toMatchObject({ ruling: 'rejected', reason: 'budget_exhausted' });
     expect(await spend('22')).toMatchObject({ ruling: 'committed' });
@@ -573,7 +574,7 @@ test('what may be undone after its commit is not committed where the budget does
   await spend('333');
   expect(await order('a')).toMatchObject({ ruling: { ruling: 'rejected', reason: 'budget_exhausted' } });
   expect(bank.log).toEqual([]);
-  // What came to nothing keeps nothing.
+  // An aborted transaction keeps no reservation.
   expect(await spend('7 signs')).toMatchObject({ ruling: 'committed' });
   await assize.close();
 });

@@ -31,7 +31,8 @@ describe('calls that fail', () => {
       });
       expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, epoch: 3, effects: 'settled' });
       expect([sink.times('do', 'a'), sink.standing('a'), sink.standing('b')]).toEqual([3, 1, 1]);
-      // Each attempt that was undone has its own keys: a sink that was told to undo must not take the next for the same.
+      // Each compensated attempt has its own keys: a sink must not take the next attempt for the
+      // compensated one.
       expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(3);
     },
   );

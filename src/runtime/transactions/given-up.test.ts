@@ -8,11 +8,12 @@ import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/s
 import { checkTold } from '../../../tests/support/effects-told.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Branches that go on when nobody waits for them any more: what they did is undone all the same, once.
+// Branches that continue after the transaction stopped waiting for them: their effects are
+// compensated once.
 
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 
-/** A tool whose calls, and what undoes them, take until they are let go on. */
+/** A tool with calls and compensations that wait until they are released. */
 async function stage(sort: Sink) {
   const sink = new OutsideSink(sort);
   const gates: (() => void)[] = [];
@@ -45,7 +46,7 @@ async function stage(sort: Sink) {
   const store = new MemoryStore();
   const assize = runtimeOver(store, [tally], { tools: [put] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  /** Until so many tools are at work. */
+  /** Resolves when `n` tools are executing. */
   const atWork = async (n: number): Promise<void> => {
     while (begun < n) await nextTurn();
   };
@@ -61,7 +62,7 @@ async function stage(sort: Sink) {
     }
   };
   const check = async (): Promise<void> => {
-    // What is still to come comes.
+    // Lets pending steps finish.
     for (let turns = 0; turns < 20; turns++) {
       for (const open of gates.splice(0)) open();
       await nextTurn();
@@ -75,7 +76,7 @@ async function stage(sort: Sink) {
 
 const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
-/** What acts is not what is gone on with; to choose that may take so many turns. */
+/** The branch with the effect is not chosen; the choice may take `turns` turns. */
 const branching = (tx: Transaction, turns: number): Promise<unknown> =>
   tx.speculate([(one) => one.call('put', { what: 'a' }), () => undefined], async () => {
     for (let turn = 0; turn < turns; turn++) await nextTurn();

@@ -8,11 +8,15 @@ import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
 
-// What acts at once acts one after the other, also where code of the host that is asked about a call makes another one.
+// Calls that execute immediately run in order, even if host code that is asked about a call makes
+// another one.
 
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 
-/** A body whose outer call makes an inner one from the code that says what it touches, and a third one after both. */
+/**
+ * The outer call of a body makes an inner one from its scope function, and a third call follows
+ * both.
+ */
 async function stage(sink: Sink, asks: 'writes' | 'resolver') {
   const log: string[] = [];
   const done = new Set<string>();
@@ -32,7 +36,7 @@ async function stage(sink: Sink, asks: 'writes' | 'resolver') {
     },
     execute: async ({ at }, { key }) => {
       log.push(`${at} begins`);
-      // It would outlast the one that made it.
+      // The inner call would outlast the outer one.
       for (let turn = 0; turn < (at === 'inner' ? 20 : 1); turn++) await nextTurn();
       done.add(key);
       log.push(`${at} ends`);

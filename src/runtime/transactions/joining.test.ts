@@ -6,7 +6,7 @@ import { tally } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { Effects } from './engine/engines.ts';
 
-// Somebody else has the store to itself, and this process waits for that.
+// Another process holds the store exclusively, and this process waits for it.
 describe.each([
   ['one process at a time', false],
   ['several beside each other', true],
@@ -70,7 +70,7 @@ describe.each([
     const waits = [count(), count(new AbortController().signal)].map(code);
     await assize.close();
     expect(await Promise.all(waits)).toEqual(['closed', 'closed']);
-    // Nothing of it waits on.
+    // No wait of the closed runtime remains.
     const next = store.holdEffects();
     await tenure.release();
     await (await next).release();

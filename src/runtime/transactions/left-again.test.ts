@@ -6,11 +6,15 @@ import { orders } from '../../../tests/support/effects-failing.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Who is to stop while it goes on with what earlier processes have left leaves it again, at once: to whoever is next, as after a crash.
+// A process that must stop during the recovery of abandoned transactions abandons them again
+// immediately, like after a crash.
 
 const SETTLED = { interval: 1, timeout: 300_000 };
 
-/** A store with committed transactions of two calls each, of which the process has ended that was to make them. */
+/**
+ * A store with committed transactions of two calls each. The process that had to make the calls has
+ * ended.
+ */
 async function left(transactions: number, store: MemoryStore = new MemoryStore(), domain = tally) {
   const sink = new OutsideSink('keyed');
   await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't' });
@@ -32,7 +36,7 @@ async function left(transactions: number, store: MemoryStore = new MemoryStore()
     const tools = [Object.create(tool, { spec: { value: { ...spec, execute } } })];
     return runtimeOver(store, [domain], { tools, ...options });
   };
-  /** Whoever is next makes each call that is left, once. */
+  /** The next owner makes each remaining call once. */
   const endsWithNext = async (): Promise<void> => {
     const next = runtime(() => 'none');
     expect(await next.recoverEffects()).toEqual([]);
@@ -44,7 +48,7 @@ async function left(transactions: number, store: MemoryStore = new MemoryStore()
   return { store, sink, runtime, endsWithNext };
 }
 
-/** Ends a process whose calls never come to their sink; nothing of it is at work any more when this returns. */
+/** Ends a process before its calls reach the sink; none of them is in flight when this returns. */
 async function leave(store: MemoryStore, transactions: number): Promise<void> {
   let end = async (): Promise<void> => undefined;
   const held = new Proxy(store, {
@@ -80,7 +84,7 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
   await areAllCalled;
   await end();
   await (await store.holdEffects()).release();
-  // Whatever comes of them by now, it can write nothing of that.
+  // With any outcome, the ended process can write nothing.
   giveUp(new DidNothing('it has ended', { final: true }));
   const lost = { status: 'rejected', reason: { code: 'tenure_lost' } };
   expect(await over).toMatchObject(made.map(() => lost));
@@ -100,7 +104,7 @@ describe('close with recover: false', () => {
     expect(sink.log.map(({ did, what }) => [did, what])).toEqual(['a0', 'a1', 'a2'].map((what) => ['do', what]));
     expect(await store.openEffects()).toHaveLength(3);
     await endsWithNext();
-    // What they have answered was taken down.
+    // Their answers were recorded.
     expect(sink.log.filter(({ did }) => did === 'again')).toEqual([]);
   });
 

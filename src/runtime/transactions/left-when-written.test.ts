@@ -7,10 +7,11 @@ import { MemoryStore, StoreError } from '#stores';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// What is left to a person is read back from the log by whoever looks for it: so all that was said of it is there by then, however long
-// the store takes to write. Else what was done last would be called once more, and nothing of that could be written.
+// The next owner reads an unresolved transaction back from the log. So all its records must be
+// there by then, however slow the store is. Otherwise the last call would run again, and its
+// outcome could not be written.
 
-/** A store whose writes of effects take a while; of which the first one is refused that `refuses`. */
+/** A store with slow effect writes. It refuses the first write that `refuses` matches. */
 function slow(store: MemoryStore, refuses: (records: string) => boolean): MemoryStore {
   let isRefused = false;
   return new Proxy(store, {
@@ -31,7 +32,7 @@ function slow(store: MemoryStore, refuses: (records: string) => boolean): Memory
   });
 }
 
-/** A store of a process whose tenure can be ended, as when it has died: it says nothing more. */
+/** A store of a process with a lease that can be ended: the process then publishes nothing more. */
 class Ending {
   readonly store: MemoryStore;
   end: () => Promise<void> = async () => undefined;
@@ -51,7 +52,7 @@ class Ending {
   }
 }
 
-/** What tools were told, in order, and whether anybody was told that something could not be gone on with. */
+/** The calls that tools received, in order, and whether a recovery failure was reported. */
 async function stage(
   sort: Sink,
   fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault,
@@ -64,7 +65,7 @@ async function stage(
     sink,
     steps: new Steps(),
     fault: (of: 'do' | 'undo' | 'ask', what: string) => {
-      // What is asked changes nothing.
+      // A query changes nothing.
       if (of !== 'ask') calls.push(`${of} ${what}`);
       return fault(of, what);
     },
@@ -138,7 +139,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       });
     await expect(next()).rejects.toMatchObject({ code: 'resource_in_doubt' });
     const left = await assize.recoverEffects();
-    // Only a blind sink can't be told once more, or asked.
+    // Only a blind sink can neither repeat the call nor be queried.
     expect(left.map(({ n, phase }) => [n, phase])).toEqual([
       ...(sort === 'blind' ? [[0, 'in_doubt']] : []),
       [1, 'unresolved'],
@@ -200,7 +201,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       .transaction(options, async (tx) => {
         await tx.call(lacking.name, { what: 'first' });
         await tx.call(known.name, { what: 'second' });
-        // What it has answered goes into the log when its turn is over.
+        // Its answer is logged at the end of its turn.
         for (let turn = 0; turn < 5; turn++) await nextTurn();
         called.resolve();
         await hanging.promise;
@@ -209,7 +210,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     await called.promise;
     await ending.end();
     await (await store.holdEffects()).release();
-    // Whatever comes of it by now, it can write nothing of that.
+    // With any outcome, the ended process can write nothing.
     hanging.reject(new Error('it has ended'));
     expect(await over).toBe('tenure_lost');
     for (const tools of [[known], [known, lacking]]) {

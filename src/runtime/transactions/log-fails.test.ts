@@ -5,7 +5,10 @@ import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effec
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
 
-/** Of two calls before the commit: that the first is made; what came of it, with the second; and what came of that, with the commit. */
+/**
+ * For two calls before the commit: the intent of the first; its outcome, with the second intent;
+ * and the second outcome, with the commit.
+ */
 const WRITES = 3;
 
 /** A store that refuses one of its writes of effects, once. */
@@ -33,7 +36,7 @@ async function stage(shared: boolean, at: number) {
   const tools = [toolFor({ sink, steps: new Steps() }, 'reversible', 'externalised')];
   const assize = runtimeOver(refusing(memory, at), [tally], { tools });
   const trajectory = await assize.open('t');
-  /** `careless`: whatever comes of its calls, it goes on. */
+  /** `careless`: the body continues after any result of its calls. */
   const made = (careless = false) =>
     trajectory.transaction({ writ, writes: ['test:**'], retries: 0, name: 'order' }, async (tx) => {
       for (const what of ['a', 'b']) {
@@ -59,7 +62,7 @@ describe.each([
         Array.from({ length: WRITES }, async (_, n) => {
           const { memory, sink, assize, made } = await stage(shared, n + 1);
           const code = await codeOf(made(careless));
-          // Seen to from what the log has, and free then.
+          // Recovered from the log, and free afterwards.
           const again = await vi.waitFor(() => made(), { timeout: 60_000 });
           expect(again.ruling.ruling).toBe('committed');
           expect(['a', 'b'].map((what) => sink.standing(what))).toEqual([1, 1]);

@@ -1,4 +1,4 @@
-/** However many transactions are open, what the log has of them is in memory for some of them at a time. */
+/** Only a limited number of open transactions is read into memory at the same time. */
 import { expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, recordsText } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
@@ -11,9 +11,9 @@ const OPEN = 1_203;
 
 class WatchedStore extends MemoryStore {
   readonly pages: number[] = [];
-  /** Of how many it was asked for what the log has of them, at the same time. */
+  /** Maximum number of concurrent reads of the effect log. */
   most = 0;
-  /** How often it was asked for that. */
+  /** Total number of these reads. */
   looks = 0;
   #asked = 0;
 
@@ -33,7 +33,7 @@ class WatchedStore extends MemoryStore {
   }
 }
 
-/** So many that a process was about to undo that is gone. */
+/** The number of transactions that an ended process was about to compensate. */
 async function left(): Promise<WatchedStore> {
   const store = new WatchedStore();
   const assize = runtimeOver(store, [tally]);

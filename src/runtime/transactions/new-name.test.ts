@@ -37,7 +37,7 @@ test('who begins under a new name waits for no commit that is on its way to the 
   const first = run('first');
   await sent.promise;
   const second = run('second');
-  // All that it has to do with a store in memory.
+  // Enough turns for all its steps with a store in memory.
   for (let turns = 0; turns < 100; turns++) await turn();
   expect(begun).toEqual(['first', 'second']);
   disk.resolve();

@@ -1,4 +1,7 @@
-/** A transaction that is open in the effect log and has no record there, or one that can be none of its, as a damaged store may have one. */
+/**
+ * An open transaction in the effect log without records, or with an invalid record, as a damaged
+ * store may have.
+ */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, readTransaction } from '#effects';
 import { MemoryStore } from '#stores';

@@ -10,7 +10,8 @@ import { checkTold } from '../../../tests/support/effects-told.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
-// What a body calls and does not await is in its commit or is refused: nothing is lost, and nothing is half done.
+// A call that a body does not await is in its commit or is refused: no call is lost or half
+// executed.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
@@ -37,7 +38,7 @@ async function stage(options: Partial<AssizeOptions> = {}) {
   const assize = runtimeOver(store, [attended], { tools, ...options });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   const claimed: TransactionOptions = { writ: writFor('alice'), reads: ['test:**'], writes: ['test:**'] };
-  /** What was done and not undone, and how many commits there are of what a body says. */
+  /** The effects that remain, and the number of commits of the body's action. */
   const stands = async () => {
     const left = await assize.recoverEffects();
     await assize.close();
@@ -139,7 +140,7 @@ test('what is awaited late, or together, is in the commit', async () => {
     const others = ['second', 'third'].map((what) => holds(tx, what));
     await Promise.all(others);
     tx.propose(COUNT);
-    // Awaited by what it returns.
+    // Awaited through the return value.
     return first;
   });
   expect(value).toEqual({ did: 'first' });
@@ -152,7 +153,7 @@ test.each(WAYS)('%s that is begun after the body has returned is refused to who 
   const done = trajectory.transaction(options, (tx) => {
     tx.propose(COUNT);
     queueMicrotask(() => {
-      // In the turn after its return.
+      // In the turn after the return.
       late = Promise.resolve().then(() => Promise.all([begin(tx)].flat()));
       late.catch(() => undefined);
     });
@@ -177,7 +178,7 @@ test.each(REFUSED)(
       const unhandled = await unhandledIn(async () => {
         const done = trajectory.transaction({ ...options, reads: ['test:r'], writes: ['test:r'] }, async (tx) => {
           void begin(tx);
-          // It was refused long before the body returns.
+          // The call was refused long before the body returns.
           if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
           if (later) await acts(tx);
           tx.propose(COUNT);
@@ -196,7 +197,7 @@ test.each(REFUSED)(
   },
 );
 
-/** Asks about every name, and answers with the same. */
+/** Resolves every name, to the same name. */
 const RESOLVERS = { test: async (name: string) => [name] };
 
 test.each([

@@ -5,7 +5,8 @@ import type { Transaction } from '#runtime';
 import { oddErrors } from '../../../tests/support/odd-errors.ts';
 import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
 
-// Whatever is thrown, and wherever: what was done is undone, and who comes next goes on.
+// For any error thrown at any place, the effects are compensated and the next transaction
+// continues.
 
 const ODD = oddErrors();
 
@@ -99,7 +100,7 @@ describe.each(ODD)('where %s is thrown', (_, thrown) => {
     });
     await expect(made).rejects.toMatchObject(error);
     expect(sink.standing('a')).toBe(0);
-    // At another place: what a tool has lost there, a person looks at.
+    // On another scope: an effect that a tool has lost needs a human decision.
     const next = await trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
       await tx.call('reversible.buffered', { what: 'b' });
       tx.propose(COUNT);

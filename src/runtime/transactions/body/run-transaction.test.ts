@@ -12,7 +12,7 @@ import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 import { COUNT, codeOf, stage, writ } from '../../../../tests/support/transaction-stage.ts';
 
-/** Says that of one tool, and lets all else be. */
+/** Returns the decision for one tool, and allows all others. */
 function policyFor(decision: 'needs_approval' | 'deny'): Policy {
   return {
     id: 'test',
@@ -160,7 +160,7 @@ describe('a transaction', () => {
     expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do a', 'do b', 'undo b', 'undo a']);
     expect(trajectory.state()).toEqual({ done: {} });
     expect(await assize.recoverEffects()).toEqual([]);
-    // What it had claimed is free.
+    // Its claims are free.
     const next = await trajectory.transaction(all, (tx) => tx.propose(COUNT));
     expect(next.ruling.ruling).toBe('committed');
   });

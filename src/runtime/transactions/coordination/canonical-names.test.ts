@@ -11,13 +11,13 @@ import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
-/** What a table does not have has no other name. */
+/** A name that is not in the table has no alias. */
 const table =
   (names: Readonly<Record<string, string | readonly string[]>>) =>
   (scope: string): string | readonly string[] =>
     names[scope] ?? scope;
 
-/** A tool for each delivery that acts at the scope that it is given. */
+/** A tool for each delivery that acts on the scope in its input. */
 function toolsOf(sink: OutsideSink) {
   const input = z.strictObject({ at: z.string(), what: z.string() });
   const shared = {
@@ -55,7 +55,7 @@ async function stage(resolvers?: Resolvers, options: { writ?: ReturnType<typeof 
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
-/** A transaction that claims a scope and acts there, by whatever names. */
+/** A transaction that claims a scope and acts there, by any names. */
 function acting({ trajectory, writ }: Stage, claim: string, at: string, what: string) {
   return trajectory.transaction({ writ, writes: [claim], retries: 0 }, async (tx) => {
     await tx.call('act', { at, what });
@@ -69,7 +69,7 @@ const errorOf = (made: Promise<unknown>): Promise<any> =>
     (error) => error,
   );
 
-/** Whether one who came later waits for one who has claimed this and not ended. */
+/** Whether a later transaction waits for an earlier one that has claimed this and has not ended. */
 async function isOrdered(made: Stage, first: string, second: string): Promise<boolean> {
   const { trajectory, writ, sink } = made;
   const begun = Promise.withResolvers<void>();
@@ -82,7 +82,8 @@ async function isOrdered(made: Stage, first: string, second: string): Promise<bo
   });
   await begun.promise;
   const younger = acting(made, second, second, 'younger');
-  // Whoever need not wait has ended by then; whoever waits has not even if it is given more time.
+  // A transaction that need not wait has ended by then. One that waits has not, even with more
+  // time.
   const ended = await Promise.race([younger.then(() => true), settled().then(() => false)]);
   goOn.resolve();
   await Promise.all([older, younger]);
@@ -92,7 +93,7 @@ async function isOrdered(made: Stage, first: string, second: string): Promise<bo
   return !ended;
 }
 
-/** So many turns of the event loop are more than a transaction in memory takes. */
+/** More turns of the event loop than a transaction in memory takes. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
 }
@@ -193,7 +194,7 @@ describe('what is known of a transaction by canonical names only', () => {
     });
     expect(await next.recoverEffects()).toEqual([]);
     expect([sink.standing('left'), asked]).toEqual([0, []]);
-    // Should it not have died after all, it comes too late, and whoever called is told.
+    // If the process has not ended after all, the call is too late and its caller gets an error.
     goOn.resolve();
     await expect(dying).rejects.toMatchObject({ code: 'tenure_lost' });
     expect(sink.standing('left')).toBe(0);
@@ -364,7 +365,7 @@ describe('a name that leads elsewhere later', () => {
     const { trajectory, writ, sink } = made;
     const done = trajectory.transaction({ writ, writes: ['fs:/**'], retries }, async (tx) => {
       await tx.speculate([(branch) => branch.call('hold', { at: 'fs:/link', what: 'held' })], () => 0);
-      // It is claimed, and yet nobody was asked whether that may be written to.
+      // The scope is claimed, but its write was never authorised.
       links['fs:/link'] = 'fs:/yours';
       tx.propose(COUNT);
     });
@@ -398,7 +399,7 @@ describe('a name that leads elsewhere later', () => {
   });
 });
 
-/** A store whose process may end, and its tenure with it. */
+/** A store with a process that can end, together with its lease. */
 function mortal(store: MemoryStore): { readonly own: MemoryStore; readonly end: () => Promise<void> } {
   const held: Tenure[] = [];
   const own = new Proxy(store, {

@@ -1,4 +1,7 @@
-/** Answers that are more than is kept: what has answered so was done, and is neither called again for that nor undone by another answer. */
+/**
+ * Answers that are too long to store. Their effects were executed. They are not called again for
+ * the answer, nor compensated with another answer.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
@@ -8,7 +11,7 @@ import { runtimeOver } from '../../../../tests/support/runtime.ts';
 import { COUNT, codeOf, stage, writ } from '../../../../tests/support/transaction-stage.ts';
 
 const LENGTH = 2 ** 20 + 1;
-/** What does not fit with the salt beside it, and is an answer by itself. */
+/** Fits as an answer alone, but not together with the salt. */
 const FITTING = 2 ** 20 - 2;
 const DEPTH = 100;
 
@@ -91,7 +94,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
   });
 });
 
-/** A body that fails, in a process that ends at a step, and what another one makes of it. */
+/** A body that fails, in a process that ends at a step, and the recovery by another process. */
 async function crashed(endAt: number, answer: () => unknown) {
   const store = new MemoryStore();
   const steps = new Steps(endAt);
@@ -147,7 +150,7 @@ test.each([
 });
 
 describe.each<Sink>(['keyed', 'blind'])('what is left of what was undone, at a %s sink, and is too much', (sort) => {
-  /** What is kept of a transaction that fails, and how often the tool was told to undo it. */
+  /** The stored record of a transaction that fails, and the number of compensation calls. */
   async function undone(residue: unknown, mitigate?: (residue: unknown) => unknown) {
     const times = { undone: 0, mitigated: 0 };
     const tool = declareTool({

@@ -8,7 +8,7 @@ import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:r'] };
 
-/** A transaction whose tool refuses so often what its body calls, and says when to try again. */
+/** A transaction with a tool that refuses the body's call `n` times, and requests a wait. */
 async function refusedWith(afterMs: number | undefined, times: number, more: Partial<AssizeOptions> = {}) {
   let calls = 0;
   const pauses: [from: number, to: number][] = [];

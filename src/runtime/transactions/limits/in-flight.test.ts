@@ -9,12 +9,12 @@ import { tally } from '../../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 import { InFlight } from './in-flight.ts';
 
-/** A call that was made so long ago. */
+/** A call that was made this long ago. */
 function callOf(elapsedMs: number): { elapsedMs: number } {
   return { elapsedMs };
 }
 
-/** The turns of the event loop, from now on, in which they may begin; 0 for at once. */
+/** The turns of the event loop, from now on, in which they may start; 0 for immediately. */
 async function turnsOf(inFlight: InFlight, count: number, each: (turn: number) => void = () => {}): Promise<number[]> {
   let now = 0;
   const begun = Array.from({ length: count }, async () => {
@@ -60,7 +60,7 @@ describe('who may begin', () => {
     await begun[0];
     expect(order).toEqual([0]);
     inFlight.over(calls[1]!);
-    // Nothing is in flight, but others wait.
+    // No call is in flight, but others wait.
     begun.push(begin(4));
     await Promise.all(begun);
     expect(order).toEqual([0, 1, 2, 3, 4]);
@@ -77,14 +77,14 @@ describe('who may begin', () => {
     call.elapsedMs = 10;
     await nextTurn();
     expect(inFlight.turn()).toBeUndefined();
-    // Its answer comes after all.
+    // Its answer arrives after all.
     inFlight.over(call);
     expect(inFlight.turn()).toBeUndefined();
   });
 });
 
 test('whoever has an answer goes on before those who begin have all begun', async () => {
-  // However slow the machine is.
+  // Independent of the machine's speed.
   const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
   onTestFinished(() => clock.mockRestore());
   const log: string[] = [];

@@ -44,7 +44,7 @@ test('no more are inside than may be, all come in in their order, and who fails 
       );
       expect(entered).toEqual(visits.map((_, n) => n));
       expect(most).toBeLessThanOrEqual(max);
-      // It is as open as it was.
+      // The semaphore admits as many visits as before.
       let again = 0;
       const held = Array.from({ length: max }, () => door.through(async () => void again++));
       expect(again).toBe(max);

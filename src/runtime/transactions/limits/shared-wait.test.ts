@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SharedWait } from './shared-wait.ts';
 
-/** Something that is made when it is told to, and gives up when it is to. */
+/** A value that is made on request, and a request that can be cancelled. */
 function stage() {
   const done = Promise.withResolvers<string>();
   let signal: AbortSignal | undefined;
@@ -25,7 +25,7 @@ test('each who waits is ended by its own signal, and nobody else; who waits on g
   make('it');
   expect(await waits[2]).toBe('it');
   expect([wait.made, wait.hasFailed, wait.isGivenUp]).toEqual(['it', false, false]);
-  // It is there: nobody waits.
+  // The value is available: no caller waits.
   expect(await wait.wait(first.signal)).toBe('it');
   wait.giveUp(new Error('late'));
   expect([isGivenUp(), await wait.wait()]).toEqual([false, 'it']);

@@ -2,7 +2,10 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inTime, TimeLimit } from './time-limit.ts';
 
-/** Nothing that it has begun rings any more. How many timers there are tells nothing: others of the process have theirs. */
+/**
+ * The limit has no timer left. The number of timers shows nothing, because others in the process
+ * have timers too.
+ */
 function expectNoTimer(limit: TimeLimit): void {
   const stop = vi.spyOn(limit, 'stop');
   vi.advanceTimersByTime(10_000);
@@ -114,7 +117,8 @@ describe('a time limit', () => {
 
   test('waits for whatever can be waited for', async () => {
     const limit = new TimeLimit(50);
-    // biome-ignore lint/suspicious/noThenProperty: what some libraries give in place of a promise
+    // biome-ignore lint/suspicious/noThenProperty: some libraries return such a value instead of a
+    // promise
     const made = { then: (resolve: (value: string) => void) => void setTimeout(() => resolve('made'), 40) };
     const waiting = limit.bound(() => made as unknown as Promise<string>, late);
     expect(waiting).toBeInstanceOf(Promise);
@@ -186,7 +190,7 @@ describe('what is attended', () => {
     const limit = new TimeLimit(100);
     limit.attend(50);
     const made = limit.bound(never, late);
-    // As for a body that calls again and again, and lets nothing else come.
+    // Like a body that calls again and again without a pause.
     vi.clearAllTimers();
     vi.advanceTimersByTime(99);
     limit.heard();
@@ -239,7 +243,7 @@ describe('what is made in time', () => {
   });
 
   test('may be whatever can be waited for, as of another realm', async () => {
-    // biome-ignore lint/suspicious/noThenProperty: it is one
+    // biome-ignore lint/suspicious/noThenProperty: the value is a thenable
     const foreign = { then: () => undefined } as never as Promise<never>;
     const over = new AbortController();
     const made = inTime(over.signal, () => foreign);

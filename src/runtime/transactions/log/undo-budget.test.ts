@@ -4,7 +4,7 @@ import type { Reservation } from '#authority';
 import { cases } from '../../../../tests/support/cases.ts';
 import { Reserved, type Reserving } from './undo-budget.ts';
 
-/** A transaction that reserves what it is told to, and counts how often it is asked. */
+/** A transaction with given reservations that counts its requests. */
 class Told implements Reserving {
   asked = 0;
   isOver = false;
@@ -24,7 +24,7 @@ class Told implements Reserving {
   }
 }
 
-/** Units by writ, however they are listed. */
+/** Units by writ, in any order. */
 function summed(reserved: readonly Reservation[]): object {
   const sums: Record<string, Record<string, number>> = {};
   for (const { writId, cost } of reserved)
@@ -67,13 +67,13 @@ test('what is reserved in all is what a look at all transactions finds', () => {
           const { now, committing } = each;
           const transaction = all.get(each.change);
           if (transaction?.isOver === false) reserved.changed(Object.assign(transaction, { now, committing }));
-          // One that is not there, or was there before it.
+          // An unknown transaction, or one that was replaced.
           reserved.changed(new Told(each.change, 't0'));
         } else if ('end' in each) {
           const transaction = all.get(each.end) ?? new Told(each.end, 't0');
           reserved.ended(transaction);
           const { now, trajectoryId } = transaction;
-          // Whatever it says from then on, it is asked no more.
+          // It is not asked again, whatever it would return.
           const kept = Object.assign(new Told(each.end, trajectoryId), { now, committing: now, isOver: true });
           if (now.length === 0) all.delete(each.end);
           else if (all.has(each.end)) all.set(each.end, kept);
@@ -82,7 +82,7 @@ test('what is reserved in all is what a look at all transactions finds', () => {
           reserved.drop(each.drop);
         } else {
           const there = [...all.values()].filter(({ trajectoryId }) => trajectoryId === each.ask);
-          // Another trajectory's is committed by nobody here.
+          // No commit here includes another trajectory's transaction.
           const committing = there.find((one) => one.epoch === each.committing)?.epoch;
           const found = there.flatMap((one) => (one.epoch === committing ? one.committing : one.now));
           expect(summed(reserved.of(each.ask, committing))).toEqual(summed(found));
@@ -113,7 +113,7 @@ test('however many transactions reserve something, those are asked that have cha
   reserved.changed(one);
   expect(askedFor(() => expect(of()).toEqual({ w: { usd: 999 } }))).toBe(1);
   expect(askedFor(() => expect(of()).toEqual({ w: { usd: 999 } }))).toBe(0);
-  // As it would be when it is committed, and as it is.
+  // As if committed, and as it is.
   expect(askedFor(() => expect(of(2)).toEqual({ w: { usd: 998 } }))).toBe(1);
   expect(askedFor(() => expect(of()).toEqual({ w: { usd: 999 } }))).toBe(1);
 });
