@@ -45,8 +45,9 @@ export class EffectRows {
   }
 
   /**
-   * The row of a key. @throws TransactionEnded if the row has a placeholder: a write without an
-   * answer, or an unfinished compensation
+   * The row of a key.
+   * @throws TransactionEnded if the row has a placeholder: a write without an answer, or an
+   * unfinished compensation
    */
   async of(key: string): Promise<EffectRow | undefined> {
     const text = `SELECT result, undone FROM assize_effects WHERE "key" = ${this.#mark(1)}`;
