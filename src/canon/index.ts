@@ -3,22 +3,22 @@
  *
  * Guarantees
  * - One value, one text: `canonicalize` writes RFC 8785 and refuses a value that JSON cannot
- * represent exactly, with a code and the JSON pointer of the place. `copyJson` refuses the same,
- * with the same code and pointer.
+ *   represent exactly, with a code and the JSON pointer of the place. `copyJson` refuses the same,
+ *   with the same code and pointer.
  * - One text, one value: `parseStrict` parses text from outside and refuses text that two readers
- * could read differently. `parseCanonical` parses stored text and refuses text that is not its own
- * canonical text. Both are right where the platform's own parser is not: it can confuse a name with
- * an escape with another (nodejs/node#63785).
+ *   could read differently. `parseCanonical` parses stored text and refuses text that is not its
+ *   own canonical text. Both are right where the platform's own parser is not: it can confuse a
+ *   name with an escape with another (nodejs/node#63785).
  * - One hash: SHA-256 of UTF-8, lower-case hex. One signature: Ed25519 over a purpose and a text.
- * One written rule covers the keys and signatures on which other verifiers disagree.
+ *   One written rule covers the keys and signatures on which other verifiers disagree.
  * - Every limit is a setting. A value beyond it is refused in a time that grows with the limit, not
- * with the value.
+ *   with the value.
  *
  * Never
  * - drops, rounds, converts or repairs anything, except that −0 is 0; calls a getter or `toJSON`;
- * mutates its input;
+ *   mutates its input;
  * - reads a file, a clock or the network; draws a random number except for `generateKeys()` without
- * a seed;
+ *   a seed;
  * - imports another folder except `base`. Every folder may import this one.
  */
 

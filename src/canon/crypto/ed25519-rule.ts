@@ -4,13 +4,13 @@
  * strictest rule in use, and every other verifier accepts the signatures that it accepts:
  *
  * - the key A and the point R of the signature are encoded canonically: y is below p = 2^255-19
- * (section 5.1.3);
+ *   (section 5.1.3);
  * - neither is of low order: under such an A one signature is valid for many texts, without any
- * secret;
+ *   secret;
  * - the scalar S is below the group order L (section 5.1.7): otherwise a signature has a second
- * form;
+ *   form;
  * - then, in `ed25519.ts`, the equation without the cofactor: the expected R is computed and
- * compared byte for byte.
+ *   compared byte for byte.
  *
  * A key with a part of low order, which no seed produces, is accepted if the equation holds.
  */

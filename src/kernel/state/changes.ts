@@ -12,10 +12,10 @@ import type { Container } from './view.ts';
  * (docs/decisions/002-ids-digests-patches.md).
  *
  * - Members in UTF-16 order of their keys. A container of the same kind on both sides is compared
- * inside.
+ *   inside.
  * - Elements of a list one by one in ascending order. Then new elements added at the end,
- * ascending, or superfluous ones removed from the end, descending. (RFC 6902 has no `length`, so a
- * list that shifts is a list of replacements.)
+ *   ascending, or superfluous ones removed from the end, descending. (RFC 6902 has no `length`, so
+ *   a list that shifts is a list of replacements.)
  *
  * Only touched places are inspected.
  */
