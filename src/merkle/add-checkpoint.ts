@@ -6,13 +6,13 @@ import { NOTE_BYTES_MAX, parseNote } from './note.ts';
 import { type Size, wideSize } from './size.ts';
 import { readDecimal, readHash, readText, writeBase64 } from './strict-text.ts';
 
-/** What a log asks a witness (c2sp.org/tlog-witness, add-checkpoint). */
+/** A log's request to a witness (c2sp.org/tlog-witness, add-checkpoint). */
 export interface AddCheckpoint {
-  /** The size that the witness is thought to have recorded; 0 when there is none. */
+  /** The size that the log expects the witness to have recorded, or 0. */
   readonly old: bigint;
   /** From `old` to the size of the checkpoint. */
   readonly proof: readonly Uint8Array[];
-  /** The checkpoint as its signatures have it, not verified. */
+  /** The checkpoint under its signatures, not verified. */
   readonly checkpoint: Checkpoint;
   /** The signed checkpoint, as it was sent. */
   readonly signed: string;
@@ -20,12 +20,14 @@ export interface AddCheckpoint {
 
 /** A request with more hashes is refused. */
 export const PROOF_HASHES_MAX = 63;
-/** A longer request is refused; a server need not read on. */
+/** A longer request is refused. A server can stop reading there. */
 export const REQUEST_BYTES_MAX: number = NOTE_BYTES_MAX + 4_000;
 
 /**
  * The body of a request.
- * @throws MerkleError `bad_request`, `bad_note`, `bad_checkpoint` for what `parseAddCheckpoint` would refuse; ArgumentError `bad_argument`
+ *
+ * @throws MerkleError `bad_request`, `bad_note`, `bad_checkpoint` for a request that
+ * `parseAddCheckpoint` would refuse; ArgumentError `bad_argument`
  */
 export function formatAddCheckpoint(old: Size, proof: readonly Uint8Array[], signed: string): string {
   requireForm(form.list(form.any), proof, 'proof');
@@ -39,7 +41,8 @@ export function formatAddCheckpoint(old: Size, proof: readonly Uint8Array[], sig
 }
 
 /**
- * Reads the body of a request of any origin. Verifies nothing.
+ * Parses the body of a request of any origin. Verifies nothing.
+ *
  * @throws MerkleError `bad_request`, whatever part of it is wrong.
  */
 export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
@@ -60,7 +63,10 @@ export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
   return { old, proof, checkpoint: checkpointOf(signed), signed };
 }
 
-/** The size that a witness has recorded, from its answer 409; undefined when it is not `<size>\n`. */
+/**
+ * The size that a witness has recorded, from its answer 409. Undefined if the body is not
+ * `<size>\n`.
+ */
 export function parseRecordedSize(body: string): bigint | undefined {
   return typeof body === 'string' && body.endsWith('\n') ? readDecimal(body.slice(0, -1)) : undefined;
 }

@@ -5,31 +5,36 @@ import { isKeyName } from './note-key.ts';
 import { type Size, wideSize } from './size.ts';
 import { isNoteText, readDecimal, readHash, writeBase64 } from './strict-text.ts';
 
-/** What a log says of itself: the text of a signed note (c2sp.org/tlog-checkpoint). */
+/** A log's statement of its size and root: the text of a signed note (c2sp.org/tlog-checkpoint). */
 export interface Checkpoint {
-  /** Which log. */
+  /** The name of the log. */
   readonly origin: string;
   readonly size: bigint;
   readonly root: Uint8Array;
-  /** Lines that no auditor looks at; none is best. */
+  /** Lines that auditors ignore. An empty list is best. */
   readonly extensions: readonly string[];
 }
 
 /** A checkpoint to be written. */
 export interface CheckpointDraft {
-  /** The log's own name: a URL without its scheme, without space or `+`, which is also the name of its key. */
+  /**
+   * The log's own name: a URL without its scheme, without space or `+`. It is also the name of the
+   * log's key.
+   */
   readonly origin: string;
   readonly size: Size;
   readonly root: Uint8Array;
-  /** Default: none. */
+  /** Default: no extensions. */
   readonly extensions?: readonly string[];
 }
 
 /**
- * The text to be signed. It is for the caller to sign no two checkpoints of one log of which neither is the other's
- * beginning.
- * @throws MerkleError `bad_checkpoint` for an origin that could be mistaken, a size beyond 2^64-1, a root that is not 32
- * bytes, a size of 0 with another root than the empty one, or an extension line that is empty or more than a line; ArgumentError `bad_argument`
+ * The text to be signed. The caller must not sign two checkpoints of one log unless one continues
+ * the other.
+ *
+ * @throws MerkleError `bad_checkpoint` for an ambiguous origin, a size beyond 2^64-1, a root that
+ * is not 32 bytes, a size of 0 with another root than the empty one, or an extension line that is
+ * empty or more than a line; ArgumentError `bad_argument`
  */
 export function formatCheckpoint(draft: CheckpointDraft): string {
   requireForm(form.object, draft, 'draft');
@@ -45,8 +50,9 @@ export function formatCheckpoint(draft: CheckpointDraft): string {
 }
 
 /**
- * Reads the text of a checkpoint. It is not verified to be anybody's: see `openCheckpoint`. Any line may be an origin, as
- * the standard says; that size 0 has the empty root is for the reader to ask.
+ * Parses the text of a checkpoint. Its origin is not verified: see `openCheckpoint`. Any line can
+ * be an origin, by the standard. The reader must check that size 0 has the empty root.
+ *
  * @throws MerkleError `bad_checkpoint`
  */
 export function parseCheckpoint(text: string): Checkpoint {

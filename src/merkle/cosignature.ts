@@ -13,8 +13,10 @@ const SIGNATURE_BYTES = 64;
 const TIME_MAX = 2n ** 63n - 1n;
 
 /**
- * A witness's signature over the text of a checkpoint: as of that time, in seconds since 1970, this is the largest tree of
- * that log it has seen, and a continuation of every one before. To be made for what `decideCheckpoint` allowed only.
+ * A witness's signature over the text of a checkpoint. It states: at that time, in seconds since
+ * 1970, this is the largest tree of that log that the witness has seen, and it continues every
+ * earlier one. Only for records that `decideCheckpoint` allowed.
+ *
  * @throws MerkleError `wrong_key`, `bad_time`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function cosign(text: string, signer: SignerKey, timeSeconds: Size): NoteSignature {
@@ -32,7 +34,9 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
 }
 
 /**
- * The time, in seconds since 1970, at which the witness cosigned the text; undefined when that is not its cosignature of it.
+ * The time, in seconds since 1970, at which the witness cosigned the text. Undefined if the
+ * signature is not the witness's cosignature of the text.
+ *
  * @throws MerkleError `wrong_key`; ArgumentError `bad_argument`
  */
 export function cosignedAt(text: string, signature: NoteSignature, witness: VerifierKey): bigint | undefined {

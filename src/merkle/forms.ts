@@ -1,6 +1,6 @@
 import { form } from '#base';
 
-/** What arguments of this folder look like; whether they mean anything is asked where they are used. */
+/** The types of this folder's arguments. The functions that use them check their meaning. */
 const KEY_MEMBERS = { name: form.text, use: form.text, id: form.text, publicKey: form.text };
 
 export const VERIFIER_KEY = form.members(KEY_MEMBERS);

@@ -3,30 +3,36 @@ import { MerkleError } from './errors.ts';
 import { joined, nodeHash, requireHash } from './hash.ts';
 import { countOf } from './size.ts';
 
-/** A full subtree: the `index`-th, from 0, of those with 2^`level` leaves. Level 0 is the leaves. */
+/**
+ * A full subtree: the `index`-th, from 0, of those with 2^`level` leaves. Level 0 is the leaves.
+ */
 export interface TreeNode {
   readonly level: number;
   readonly index: number;
   readonly hash: Uint8Array;
 }
 
-/** All that an integrator has to remember between two appends; at most 53 hashes. */
+/** The integrator's state between two appends: at most 53 hashes. */
 export interface FrontierState {
   readonly size: number;
-  /** The roots of the full subtrees that make up the tree, the largest first: one for each bit that is set in `size`. */
+  /**
+   * The roots of the full subtrees of the tree, the largest first: one for each bit that is set in
+   * `size`.
+   */
   readonly hashes: readonly Uint8Array[];
 }
 
 /**
- * A log to which leaves are added at the end, by RFC 6962 section 2.1. It holds O(log n) hashes and no leaf; an append
- * costs two hashes on average.
+ * A log that grows at its end, by RFC 6962 section 2.1. It holds O(log n) hashes and no leaf. An
+ * append costs two hashes on average.
  */
 export class Frontier {
   #size: number;
   readonly #hashes: Uint8Array[];
 
   /**
-   * The empty log, or the one whose state was taken with `state()`.
+   * The empty log, or the log of a state from `state()`.
+   *
    * @throws MerkleError `bad_frontier`, `bad_size`, `bad_hash`; ArgumentError `bad_argument`
    */
   constructor(state: FrontierState = { size: 0, hashes: [] }) {
@@ -48,9 +54,11 @@ export class Frontier {
   }
 
   /**
-   * Adds leaves, in order. Answers with the subtrees that are full now and were not before, every one of them once: what a
-   * store writes to have proofs in O(log n) reads. After an error nothing was added.
-   * @throws MerkleError `bad_hash`; `bad_size` when there were more than 2^53-1 leaves; ArgumentError `bad_argument`
+   * Adds leaves, in order. Returns the subtrees that became full, each once. A store writes them to
+   * have proofs in O(log n) reads. An error adds nothing.
+   *
+   * @throws MerkleError `bad_hash`; `bad_size` when there were more than 2^53-1 leaves;
+   * ArgumentError `bad_argument`
    */
   append(leafHashes: readonly Uint8Array[]): TreeNode[] {
     requireForm(form.list(form.any), leafHashes, 'leafHashes');
@@ -61,12 +69,15 @@ export class Frontier {
     return full;
   }
 
-  /** MTH(D[n]) of RFC 6962 section 2.1, for the leaves so far. */
+  /** MTH(D[n]) of RFC 6962 section 2.1, for the current leaves. */
   root(): Uint8Array {
     return joined(this.#hashes);
   }
 
-  /** The state, to be stored. To undo appends that could not be stored, make a frontier from the state before them. */
+  /**
+   * The state to store. To undo appends that could not be stored, create a frontier from the
+   * earlier state.
+   */
   state(): FrontierState {
     return { size: this.#size, hashes: [...this.#hashes] };
   }

@@ -9,14 +9,19 @@ const LEAF_PREFIX = '\0';
 const NODE_PREFIX = 0x01;
 const EMPTY = new Uint8Array(0);
 
-/** The one preimage that is being hashed; nothing here waits, so nobody else is in it. */
+/**
+ * The one shared preimage buffer. This code is synchronous, so no other call uses it at the same
+ * time.
+ */
 const preimage = Buffer.alloc(1 + 2 * HASH_BYTES);
 preimage[0] = NODE_PREFIX;
 
 /**
- * The hash of a leaf: SHA-256(0x00 ‖ data). The data of an entry is the canonical text of its payload, as text or as its
- * UTF-8 bytes.
- * @throws MerkleError `bad_leaf` for a text with a lone surrogate, which has no UTF-8 bytes, and for anything else.
+ * The hash of a leaf: SHA-256(0x00 ‖ data). The data of an entry is the canonical text of its
+ * payload, as text or as its UTF-8 bytes.
+ *
+ * @throws MerkleError `bad_leaf` for a text with a lone surrogate, which has no UTF-8 bytes, and
+ * for any other value.
  */
 export function leafHash(data: Uint8Array | string): Uint8Array {
   if (typeof data === 'string' && data.isWellFormed()) return hashBytes(Buffer.from(LEAF_PREFIX + data));
@@ -41,12 +46,14 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return hashBytes(preimage);
 }
 
-/** The root of the tree without leaves: SHA-256 of nothing. */
+/** The root of the tree without leaves: SHA-256 of the empty string. */
 export function emptyRoot(): Uint8Array {
   return hashBytes(EMPTY);
 }
 
-/** The root over full subtrees that stand side by side, the largest first; over none it is the empty root. */
+/**
+ * The root over adjacent full subtrees, the largest first. Without subtrees it is the empty root.
+ */
 export function joined(hashes: readonly Uint8Array[]): Uint8Array {
   return hashes.length === 0 ? emptyRoot() : hashes.reduceRight((right, left) => nodeHash(left, right));
 }

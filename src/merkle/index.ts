@@ -1,24 +1,27 @@
 /**
- * merkle: the pure part of the transparency log over all entries of a store: RFC 6962 trees, and the text forms of C2SP in
- * which they are signed, witnessed and proven to others.
+ * merkle: the pure part of the transparency log over all entries of a store: RFC 6962 trees, and
+ * the C2SP text forms that sign, witness and prove them.
  *
  * Guarantees
- * - Hashes, proofs and their verification are RFC 6962's and RFC 9162's exactly; there is no form of our own. The leaf of an
- *   entry is the canonical text of its payload.
- * - A proof of any origin is answered with true or false, a document with a verdict that has a reason, in a time that its size
- *   limits. What throws is misuse, or the `parse…` of a malformed text: always a `MerkleError` with a code.
- * - A text has one spelling: numbers, Base64 and lines are read only as they are written. A signature of a known key that does
- *   not hold refuses the whole note; one of an unknown key is passed over.
- * - Keys and signatures are held to canon's rule for Ed25519.
+ * - Hashes, proofs and their verification are exactly those of RFC 6962 and RFC 9162. There is no
+ *   form of our own. The leaf of an entry is the canonical text of its payload.
+ * - A proof of any origin returns true or false, and a document returns a verdict with a reason, in
+ *   a time that its size limits. Only misuse, or the `parse…` of a malformed text, throws: always a
+ *   `MerkleError` with a code.
+ * - A text has one spelling: numbers, Base64 and lines are accepted only in the form in which they
+ *   are written. An invalid signature of a known key refuses the whole note. A signature of an
+ *   unknown key is ignored.
+ * - Keys and signatures obey canon's rule for Ed25519.
  *
  * Never
- * - reads or writes anything, asks a clock, or draws a random number: hashes come from a reader that is handed in, times and
- *   keys from the caller;
- * - keeps the promise for the caller that no two diverging checkpoints are signed, or that a witness stores before it answers;
+ * - reads or writes anything, reads a clock, or draws a random number: hashes come from the
+ *   caller's reader, times and keys from the caller;
+ * - ensures for the caller that no two diverging checkpoints are signed, or that a witness stores
+ *   before it answers;
  * - shows a private key in an error, or takes a key from a document that it verifies.
  *
- * Sizes go in as `number` or `bigint`. Those that are read from texts come out as `bigint`, up to 2^64-1; a log that is kept
- * here counts its leaves with numbers.
+ * Sizes are passed as `number` or `bigint`. Sizes from texts are `bigint`, up to 2^64-1. A local
+ * log counts its leaves with numbers.
  */
 export {
   type AddCheckpoint,

@@ -4,15 +4,20 @@ import { MerkleError } from './errors.ts';
 import { SIGNER_KEY, VERIFIER_KEY } from './forms.ts';
 import { isNoteText, readBase64, writeBase64 } from './strict-text.ts';
 
-/** What a key signs: the text of notes, or the message of cosignatures. One key is for one of them. */
+/**
+ * The use of a key: signing the text of notes, or the message of cosignatures. A key has one use.
+ */
 export type KeyUse = 'note' | 'cosignature';
 
-/** A public key by which signatures of notes are known. */
+/** A public key that verifies signatures of notes. */
 export interface VerifierKey {
-  /** Without space or `+`; of a log, its origin. */
+  /** Without space or `+`. For a log, its origin. */
   readonly name: string;
   readonly use: KeyUse;
-  /** 8 hex digits that follow from name, use and key. They identify the key for those who have it, and prove nothing. */
+  /**
+   * 8 hex digits derived from name, use and key. They identify the key for its holders, and prove
+   * nothing.
+   */
   readonly id: string;
   /** 64 hex digits. */
   readonly publicKey: string;
@@ -33,7 +38,9 @@ const KEY_BYTES = 32;
 
 /**
  * The key of that name, with its id.
- * @throws MerkleError `bad_key` for a name with spaces or `+`, or a public key that canon refuses (low order, not canonical).
+ *
+ * @throws MerkleError `bad_key` for a name with spaces or `+`, or a public key that canon refuses
+ * (low order, not canonical).
  */
 export function verifierKey(name: string, use: KeyUse, publicKey: string): VerifierKey {
   if (!isKeyName(name)) throw badKey('a name is not empty and has no space, + or control character');
@@ -48,7 +55,8 @@ export function verifierKey(name: string, use: KeyUse, publicKey: string): Verif
 }
 
 /**
- * The key to sign with under that name.
+ * The signing key of that name.
+ *
  * @throws MerkleError `bad_key`
  */
 export function signerKey(name: string, use: KeyUse, privateKey: string): SignerKey {
@@ -58,9 +66,10 @@ export function signerKey(name: string, use: KeyUse, privateKey: string): Signer
 }
 
 /**
- * `<name>+<id>+<Base64 of type and public key>`: what verifiers are configured with.
+ * `<name>+<id>+<Base64 of type and public key>`: the configuration form for verifiers.
  *
- * @throws MerkleError `bad_key` for one that `parseVerifierKey` would refuse; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key` for a key that `parseVerifierKey` would refuse; ArgumentError
+ * `bad_argument`
  */
 export function formatVerifierKey(key: VerifierKey): string {
   requireForm(VERIFIER_KEY, key, 'key');
@@ -69,8 +78,10 @@ export function formatVerifierKey(key: VerifierKey): string {
 }
 
 /**
- * Reads what `formatVerifierKey` writes (c2sp.org/signed-note, Verifier keys).
- * @throws MerkleError `bad_key` when it is malformed, of a type other than 0x01 and 0x04, or has an id that is not its own.
+ * Parses the result of `formatVerifierKey` (c2sp.org/signed-note, Verifier keys).
+ *
+ * @throws MerkleError `bad_key` when it is malformed, of a type other than 0x01 and 0x04, or has an
+ * id that is not its own.
  */
 export function parseVerifierKey(text: string): VerifierKey {
   const { name, id, use, material } = partsOf(text);
@@ -78,9 +89,11 @@ export function parseVerifierKey(text: string): VerifierKey {
 }
 
 /**
- * `PRIVATE+KEY+<name>+<id>+<Base64 of type and seed>`, as Go's sumdb/note writes it: for the operator's key file. A secret.
+ * `PRIVATE+KEY+<name>+<id>+<Base64 of type and seed>`, the form of Go's sumdb/note, for the
+ * operator's key file. A secret.
  *
- * @throws MerkleError `bad_key` for one that `parseSignerKey` would refuse; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key` for a key that `parseSignerKey` would refuse; ArgumentError
+ * `bad_argument`
  */
 export function formatSignerKey(key: SignerKey): string {
   requireForm(SIGNER_KEY, key, 'key');
@@ -89,7 +102,8 @@ export function formatSignerKey(key: SignerKey): string {
 }
 
 /**
- * Reads what `formatSignerKey` writes. No error shows any of the text.
+ * Parses the result of `formatSignerKey`. No error shows any of the text.
+ *
  * @throws MerkleError `bad_key`
  */
 export function parseSignerKey(text: string): SignerKey {
@@ -98,7 +112,10 @@ export function parseSignerKey(text: string): SignerKey {
   return own(signerKey(name, use, material), id);
 }
 
-/** c2sp.org/signed-note, Format: no Unicode space and no `+`; no control character, as no note can hold one. */
+/**
+ * c2sp.org/signed-note, Format: no Unicode space and no `+`. No control character, because a note
+ * cannot hold one.
+ */
 export function isKeyName(name: unknown): name is string {
   return isNoteText(name) && /^[^+\p{White_Space}]+$/u.test(name);
 }
@@ -112,7 +129,7 @@ export function requireUse(key: VerifierKey, use: KeyUse): void {
   });
 }
 
-/** The parts of a key text. Only the first two `+` divide: Base64 has some of its own. */
+/** The parts of a key text. Only the first two `+` separate parts: Base64 contains others. */
 function partsOf(text: unknown): { name: string; id: string; use: KeyUse; material: string } {
   const [, name, id, encoded] = typeof text === 'string' ? (/^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? []) : [];
   if (name === undefined || id === undefined || encoded === undefined) throw badKey('it is not name, id and key');

@@ -3,25 +3,31 @@ import { malformed } from './errors.ts';
 import { isKeyName } from './note-key.ts';
 import { isNoteText, readBase64, readText, writeBase64 } from './strict-text.ts';
 
-/** A signature that somebody put under a text. That it stands there proves nothing: see `openNote`. */
+/** A signature line of a text. Its presence proves nothing: see `openNote`. */
 export interface NoteSignature {
   readonly name: string;
   /** 8 hex digits. */
   readonly keyId: string;
-  /** What follows the key id; its form depends on the key. */
+  /** The bytes after the key id. Their form depends on the key. */
   readonly value: Uint8Array;
 }
 
-/** A text and what claims to sign it. The text must not be used before a signature of a trusted key was verified. */
+/**
+ * A text and its claimed signatures. Do not use the text before a signature of a trusted key is
+ * verified.
+ */
 export interface Note {
   /** Ends with a newline. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
-/** Larger notes are refused. It is 16 of the largest signatures there are (ML-DSA-44 and its kin) several times over. */
+/**
+ * Larger notes are refused. The limit is several times the size of 16 of the largest signatures
+ * (ML-DSA-44 and similar).
+ */
 export const NOTE_BYTES_MAX = 1_000_000;
-/** Notes with more signatures are refused; the standard wants 16 at least. */
+/** Notes with more signatures are refused. The standard requires at least 16. */
 export const SIGNATURES_MAX = 100;
 
 const DASH = '\u2014 ';
@@ -29,13 +35,15 @@ const ID_BYTES = 4;
 const KEY_ID = /^[0-9a-f]{8}$/;
 
 /**
- * Reads a signed note (c2sp.org/signed-note, Format), from bytes or text of any origin. Verifies nothing.
+ * Parses a signed note (c2sp.org/signed-note, Format), from bytes or text of any origin. Verifies
+ * nothing.
+ *
  * @throws MerkleError `bad_note`
  */
 export function parseNote(source: string | Uint8Array): Note {
   const read = readText(source, NOTE_BYTES_MAX);
   if ('problem' in read) throw malformed('bad_note', read.problem);
-  // The text may have empty lines; the signatures come after the last one.
+  // The text can have empty lines. The signatures follow the last one.
   const blank = read.text.lastIndexOf('\n\n');
   if (blank === -1) throw malformed('bad_note', 'it has no empty line before signatures');
   const signatures = parseSignatures(read.text.slice(blank + 2));
@@ -43,7 +51,8 @@ export function parseNote(source: string | Uint8Array): Note {
 }
 
 /**
- * Reads signature lines, one at least: those of a note, or what a witness answers.
+ * Parses signature lines, at least one: those of a note, or a witness's answer.
+ *
  * @throws MerkleError `bad_note`
  */
 export function parseSignatures(text: string): NoteSignature[] {
@@ -56,7 +65,9 @@ export function parseSignatures(text: string): NoteSignature[] {
 
 /**
  * The signed note of a text and its signatures.
- * @throws MerkleError `bad_note` for what `parseNote` would refuse; ArgumentError `bad_argument`
+ *
+ * @throws MerkleError `bad_note` for a note that `parseNote` would refuse; ArgumentError
+ * `bad_argument`
  */
 export function formatNote(note: Note): string {
   requireForm(form.object, note, 'note');
@@ -69,7 +80,8 @@ export function formatNote(note: Note): string {
 }
 
 /**
- * Signature lines, as they stand in a note and in the answer of a witness.
+ * Signature lines, in the form of a note and of a witness's answer.
+ *
  * @throws MerkleError `bad_note`; ArgumentError `bad_argument`
  */
 export function formatSignatures(signatures: readonly NoteSignature[]): string {

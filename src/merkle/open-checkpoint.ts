@@ -7,15 +7,16 @@ import { formatNote, type NoteSignature, parseNote, parseSignatures } from './no
 import { requireUse, type VerifierKey } from './note-key.ts';
 import { type NoteRefusal, openNote, type VerifiedSignature } from './open-note.ts';
 
-/** A log and the keys of which one must have signed its checkpoints. */
+/** A log and its keys. One of them must have signed its checkpoints. */
 export interface KnownLog {
   readonly origin: string;
   readonly keys: readonly VerifierKey[];
 }
 
 /**
- * As of notes; and `malformed_checkpoint`: what is signed is not a checkpoint, or one of size 0 with a root; `wrong_origin`:
- * it is of another log; `not_signed`: no key of the log signed it, whoever else did.
+ * As for notes, and: `malformed_checkpoint`: the signed text is not a checkpoint, or has size 0
+ * with a root. `wrong_origin`: it belongs to another log. `not_signed`: no key of the log signed
+ * it, even if others did.
  */
 export type CheckpointRefusal = NoteRefusal | 'malformed_checkpoint' | 'wrong_origin';
 
@@ -23,19 +24,22 @@ export type CheckpointVerdict =
   | {
       readonly valid: true;
       readonly checkpoint: Checkpoint;
-      /** The text that was signed. */
+      /** The signed text. */
       readonly text: string;
       /** By keys of the log. */
       readonly signatures: readonly VerifiedSignature[];
-      /** By the witnesses that were asked for. One may have signed more than once: see `witnessCount`. */
+      /** By the requested witnesses. One may have signed more than once: see `witnessCount`. */
       readonly cosignatures: readonly VerifiedSignature[];
     }
   | { readonly valid: false; readonly reason: CheckpointRefusal; readonly detail: string };
 
 /**
- * Verifies a signed checkpoint of any origin: that it is that log's, signed by one of its keys, and that no signature of a
- * known key, be it of the log or of a witness, fails. How many witnesses are enough is for the caller to say.
- * @throws MerkleError `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError `bad_argument`
+ * Verifies a signed checkpoint of any origin: it belongs to the log, one of the log's keys signed
+ * it, and no signature of a known key of the log or of a witness is invalid. The caller decides how
+ * many witnesses are enough.
+ *
+ * @throws MerkleError `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError
+ * `bad_argument`
  */
 export function openCheckpoint(
   source: string | Uint8Array,
@@ -60,8 +64,9 @@ export function openCheckpoint(
 }
 
 /**
- * How many witnesses stand behind cosignatures. A public key counts once, whatever its names: a cosignature does not say the
- * name of the witness, so whoever has it can put it under another (c2sp.org/tlog-cosignature).
+ * Number of witnesses behind cosignatures. A public key counts once, under any number of names. A
+ * cosignature does not contain the witness's name, so any holder can copy it under another
+ * (c2sp.org/tlog-cosignature).
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -71,9 +76,11 @@ export function witnessCount(cosignatures: readonly VerifiedSignature[]): number
 }
 
 /**
- * A signed checkpoint with the cosignatures that a witness answered. Those that are by other keys, or do not hold, are left
- * out; one by a key that is there already takes its place.
- * @throws MerkleError `bad_note` when either is malformed; `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError `bad_argument`
+ * A signed checkpoint with the cosignatures of a witness's answer. Invalid cosignatures, and those
+ * by other keys, are omitted. A cosignature by an existing key replaces the earlier one.
+ *
+ * @throws MerkleError `bad_note` when either is malformed; `bad_key`, `wrong_key` for mistakes in
+ * the configuration; ArgumentError `bad_argument`
  */
 export function addCosignatures(signed: string, answer: string, witnesses: readonly VerifierKey[]): string {
   requireForm(VERIFIER_KEYS, witnesses, 'witnesses');

@@ -7,18 +7,19 @@ import { type NoteSignature, parseNote } from './note.ts';
 import { requireUse, type SignerKey, type VerifierKey } from './note-key.ts';
 import { isNoteText } from './strict-text.ts';
 
-/** A signature that holds. */
+/** A valid signature. */
 export interface VerifiedSignature {
   readonly key: VerifierKey;
   readonly signature: NoteSignature;
-  /** Of a cosignature: when it was made, in seconds since 1970. */
+  /** Set for cosignatures only: the time of signing, in seconds since 1970. */
   readonly time?: bigint;
 }
 
 /**
- * - `malformed`: it is not a note.
- * - `bad_signature`: under the name and id of a known key stands what is not its signature of the text.
- * - `not_signed`: no known key signed it.
+ * - `malformed`: the text is not a note.
+ * - `bad_signature`: a signature under the name and id of a known key is not that key's signature
+ *   of the text.
+ * - `not_signed`: no known key signed the text.
  */
 export type NoteRefusal = 'malformed' | 'bad_signature' | 'not_signed';
 
@@ -27,10 +28,12 @@ export type NoteVerdict =
   | { readonly valid: false; readonly reason: NoteRefusal; readonly detail: string };
 
 /**
- * Reads a note of any origin and verifies it by the keys (c2sp.org/signed-note, Signatures): every signature that bears the
- * name and id of one of them must hold, and one at least must be there. Signatures of other keys are passed over. A text is
- * shown only when the note is valid.
- * @throws MerkleError `bad_key` when two different keys have one name and id: a mistake, or an attack, in the configuration; ArgumentError `bad_argument`
+ * Parses a note of any origin and verifies it by the keys (c2sp.org/signed-note, Signatures). Every
+ * signature with the name and id of a known key must be valid, and at least one must exist.
+ * Signatures of other keys are ignored. Only a valid note returns its text.
+ *
+ * @throws MerkleError `bad_key` when two different keys have one name and id: a mistake, or an
+ * attack, in the configuration; ArgumentError `bad_argument`
  */
 export function openNote(source: string | Uint8Array, keys: readonly VerifierKey[]): NoteVerdict {
   requireForm(VERIFIER_KEYS, keys, 'keys');
@@ -54,6 +57,7 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
 
 /**
  * The signature of a note's text, which ends with a newline.
+ *
  * @throws MerkleError `wrong_key`, `bad_note`; ArgumentError `bad_argument`
  */
 export function signNote(text: string, signer: SignerKey): NoteSignature {

@@ -6,7 +6,10 @@ import { NOTE_BYTES_MAX, parseNote } from './note.ts';
 import { type Size, wideSize } from './size.ts';
 import { readBase64, readDecimal, readHash, readText, writeBase64 } from './strict-text.ts';
 
-/** That an entry is in a log, for anybody who has the entry and the public keys (c2sp.org/tlog-proof). */
+/**
+ * A proof that an entry is in a log, for any reader with the entry and the public keys
+ * (c2sp.org/tlog-proof).
+ */
 export interface ProofFile {
   /** Index of the entry in the log. */
   readonly index: bigint;
@@ -14,7 +17,7 @@ export interface ProofFile {
   readonly proof: readonly Uint8Array[];
   /** The signed checkpoint, with its cosignatures. */
   readonly signed: string;
-  /** Anything that a reader may want. Nobody signed it: it must not be trusted. */
+  /** Extra bytes for readers. They are unsigned and must not be trusted. */
   readonly extra?: Uint8Array;
 }
 
@@ -23,7 +26,7 @@ export interface ProofFileDraft extends Omit<ProofFile, 'index'> {
   readonly index: Size;
 }
 
-/** Larger files are refused: a signed checkpoint, and `extra` of about 70 kB. */
+/** Larger files are refused. The limit holds a signed checkpoint, and `extra` of about 70 kB. */
 export const PROOF_FILE_BYTES_MAX: number = NOTE_BYTES_MAX + 100_000;
 
 const PROOF_DRAFT = form.members({
@@ -37,8 +40,10 @@ const HEADER = 'c2sp.org/tlog-proof@v1';
 const PATH_MAX = 64;
 
 /**
- * The text of a proof file; its name ends with `.tlog-proof`.
- * @throws MerkleError `bad_proof_file` for what `parseProofFile` would refuse; ArgumentError `bad_argument`
+ * The text of a proof file. Its name ends with `.tlog-proof`.
+ *
+ * @throws MerkleError `bad_proof_file` for a draft that `parseProofFile` would refuse;
+ * ArgumentError `bad_argument`
  */
 export function formatProofFile(draft: ProofFileDraft): string {
   requireForm(PROOF_DRAFT, draft, 'draft');
@@ -53,7 +58,8 @@ export function formatProofFile(draft: ProofFileDraft): string {
 }
 
 /**
- * Reads a proof file of any origin. Verifies nothing: see `verifyProofFile`.
+ * Parses a proof file of any origin. Verifies nothing: see `verifyProofFile`.
+ *
  * @throws MerkleError `bad_proof_file`, whatever part of it is wrong.
  */
 export function parseProofFile(source: string | Uint8Array): ProofFile {
@@ -78,7 +84,7 @@ export function parseProofFile(source: string | Uint8Array): ProofFile {
   return { index, proof, signed, ...extra };
 }
 
-/** The line is left out where there is nothing to say, so it is never empty. */
+/** The line is omitted without `extra`, so it is never empty. */
 function extraOf(line: string): { extra: Uint8Array } {
   const extra = readBase64(line.slice('extra '.length));
   if (extra === undefined || extra.length === 0) throw malformed('bad_proof_file', 'the extra data is not Base64');

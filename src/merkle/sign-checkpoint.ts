@@ -7,8 +7,9 @@ import { signNote } from './open-note.ts';
 import type { TreeHead } from './verify.ts';
 
 /**
- * The signed checkpoint of the log whose origin is the key's name. It is for the caller to sign none that does not continue
- * every one that was signed before.
+ * The signed checkpoint of the log with the key's name as its origin. The caller must sign only
+ * checkpoints that continue every one signed before.
+ *
  * @throws MerkleError `wrong_key`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function signCheckpoint(head: TreeHead, signer: SignerKey): string {

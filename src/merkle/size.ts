@@ -1,18 +1,22 @@
 import { MerkleError } from './errors.ts';
 
-/** Number of leaves, or index of one. A `number` is for sizes up to 2^53-1; in texts sizes go up to 2^64-1. */
+/**
+ * Number of leaves, or index of one. A `number` is for sizes up to 2^53-1. Sizes in texts go up to
+ * 2^64-1.
+ */
 export type Size = number | bigint;
 
 export const SIZE_MAX = 2n ** 64n - 1n;
 
-/** A size of any origin, or undefined when it is none. */
+/** A size of any origin, or undefined if the value is not a size. */
 export function wideSize(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value >= 0n && value <= SIZE_MAX ? value : undefined;
   return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
 }
 
 /**
- * A size or index of a log that is kept here, whose leaves are counted with numbers.
+ * A size or index of a local log, which counts its leaves with numbers.
+ *
  * @throws MerkleError `bad_size` when it is not a whole number from 0 to 2^53-1.
  */
 export function countOf(value: Size, what: string): number {

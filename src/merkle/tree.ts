@@ -4,17 +4,22 @@ import { joined, requireHash } from './hash.ts';
 import { countOf, type Size } from './size.ts';
 
 /**
- * The hash of a full subtree, as `Frontier.append` named it; undefined when it is not there. Only subtrees are asked for that
- * were full at the size in question, so a log that grows meanwhile does no harm.
+ * The hash of a full subtree, as `Frontier.append` named it, or undefined if it is missing. Only
+ * subtrees that were full at the requested size are read, so the log can grow in the meantime.
  */
 export type NodeReader = (level: number, index: number) => Uint8Array | undefined;
 
-/** Leaves from `start` up to but without `end`: a subtree of the tree, full or at its right edge. */
+/**
+ * Leaves from `start` up to and excluding `end`: a subtree of the tree, full or at its right edge.
+ */
 type Leaves = readonly [start: number, end: number];
 
 /**
- * PATH(m, D[n]) of RFC 6962 section 2.1.1: proves that the leaf at `index` is in the tree of that size. O(log n) reads.
- * @throws MerkleError `bad_size` when the index is not below the size; `missing_node`, `bad_hash` from the reader.
+ * PATH(m, D[n]) of RFC 6962 section 2.1.1: proves that the leaf at `index` is in the tree of that
+ * size. O(log n) reads.
+ *
+ * @throws MerkleError `bad_size` when the index is not below the size; `missing_node`, `bad_hash`
+ * from the reader.
  */
 export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8Array[] {
   const [leaf, leaves] = [countOf(index, 'The index'), countOf(size, 'The size')];
@@ -30,9 +35,12 @@ export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8
 }
 
 /**
- * PROOF(m, D[n]) of RFC 6962 section 2.1.2: proves that the tree of size `older` is the beginning of that of size `newer`.
- * Empty when the sizes are equal, and from size 0, from which there is nothing to prove. O(log n) reads.
- * @throws MerkleError `bad_size` when `older` is above `newer`; `missing_node`, `bad_hash` from the reader.
+ * PROOF(m, D[n]) of RFC 6962 section 2.1.2: proves that the tree of size `newer` continues that of
+ * size `older`. Empty if the sizes are equal, and from size 0, from which nothing can be proven.
+ * O(log n) reads.
+ *
+ * @throws MerkleError `bad_size` when `older` is above `newer`; `missing_node`, `bad_hash` from the
+ * reader.
  */
 export function consistencyProof(older: Size, newer: Size, read: NodeReader): Uint8Array[] {
   const [from, to] = [countOf(older, 'The older size'), countOf(newer, 'The newer size')];
@@ -45,13 +53,15 @@ export function consistencyProof(older: Size, newer: Size, read: NodeReader): Ui
     parts.push(from <= middle ? [middle, end] : [start, middle]);
     [start, end] = from <= middle ? [start, middle] : [middle, end];
   }
-  // The subtree where the older tree ends; when that is the whole older tree, its root is known already.
+  // The subtree at the end of the older tree. If that is the whole older tree, its root is already
+  // known.
   if (start > 0) parts.push([start, end]);
   return parts.reverse().map((range) => hashOf(range, read));
 }
 
 /**
- * MTH(D[n]): the root that the tree had at that size. O(log n) reads.
+ * MTH(D[n]): the root of the tree at that size. O(log n) reads.
+ *
  * @throws MerkleError `bad_size`; `missing_node`, `bad_hash` from the reader.
  */
 export function rootAt(size: Size, read: NodeReader): Uint8Array {
@@ -59,7 +69,8 @@ export function rootAt(size: Size, read: NodeReader): Uint8Array {
 }
 
 /**
- * The state of the integrator at that size, from what its store has. O(log n) reads.
+ * The integrator's state at that size, from the rows of its store. O(log n) reads.
+ *
  * @throws MerkleError `bad_size`; `missing_node`, `bad_hash` from the reader.
  */
 export function frontierAt(size: Size, read: NodeReader): FrontierState {
@@ -67,7 +78,7 @@ export function frontierAt(size: Size, read: NodeReader): FrontierState {
   return { size: count, hashes: subtreeHashes([0, count], read) };
 }
 
-/** The largest power of two below `count`, which is 2 or more: where RFC 6962 divides a tree. */
+/** The largest power of two below `count`, which is 2 or more: RFC 6962 splits a tree there. */
 function splitOf(count: number): number {
   let split = 1;
   while (split * 2 < count) split *= 2;
@@ -78,7 +89,7 @@ function hashOf(leaves: Leaves, read: NodeReader): Uint8Array {
   return joined(subtreeHashes(leaves, read));
 }
 
-/** The full subtrees that make up the leaves, the largest first. */
+/** The full subtrees of the leaves, the largest first. */
 function subtreeHashes([start, end]: Leaves, read: NodeReader): Uint8Array[] {
   const hashes: Uint8Array[] = [];
   for (let level = 52, at = start; at < end; level--) {

@@ -9,16 +9,19 @@ import type { VerifiedSignature } from './open-note.ts';
 import { parseProofFile } from './proof-file.ts';
 import { verifyInclusion } from './verify.ts';
 
-/** Whom one believes. It comes from one's own configuration, never from the file. */
+/** The trusted keys. They come from the verifier's own configuration, never from the file. */
 export interface ProofTrust {
   readonly log: KnownLog;
   /** Keys of which `quorum` must have cosigned. */
   readonly witnesses: readonly VerifierKey[];
-  /** 0 when the log's own word is enough. A public key counts once. */
+  /** 0 if the log's own signature is enough. A public key counts once. */
   readonly quorum: number;
 }
 
-/** As of checkpoints; and `malformed_file`, `too_few_witnesses`, `not_included`: the proof does not lead from leaf to root. */
+/**
+ * As for checkpoints, and `malformed_file`, `too_few_witnesses`, `not_included`: the proof does not
+ * lead from leaf to root.
+ */
 export type ProofRefusal = CheckpointRefusal | 'malformed_file' | 'too_few_witnesses' | 'not_included';
 
 export type ProofVerdict =
@@ -27,16 +30,18 @@ export type ProofVerdict =
       readonly index: bigint;
       readonly checkpoint: Checkpoint;
       readonly cosignatures: readonly VerifiedSignature[];
-      /** What the file says beside; nobody signed it. */
+      /** The file's extra bytes, which are unsigned. */
       readonly extra?: Uint8Array;
     }
   | { readonly valid: false; readonly reason: ProofRefusal; readonly detail: string };
 
 /**
- * Verifies, without anybody's help, that the leaf is in the log at the index that the file says (c2sp.org/tlog-proof,
- * Verifying). The file may come from an enemy.
+ * Verifies offline that the leaf is in the log at the index in the file (c2sp.org/tlog-proof,
+ * Verifying). The file is untrusted.
  * @param leaf The canonical text of the entry's payload, or its UTF-8 bytes.
- * @throws MerkleError `bad_leaf`; `bad_quorum`, `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError `bad_argument`
+ *
+ * @throws MerkleError `bad_leaf`; `bad_quorum`, `bad_key`, `wrong_key` for mistakes in the
+ * configuration; ArgumentError `bad_argument`
  */
 export function verifyProofFile(
   source: string | Uint8Array,

@@ -1,14 +1,14 @@
 import { isHashBytes, nodeHash, sameHash } from './hash.ts';
 import { type Size, wideSize } from './size.ts';
 
-/** What a tree was at one size. */
+/** The size and root of a tree. */
 export interface TreeHead {
   readonly size: Size;
   /** 32 bytes. */
   readonly root: Uint8Array;
 }
 
-/** What an inclusion proof is to prove. */
+/** The claim that an inclusion proof must prove. */
 export interface InclusionClaim {
   readonly index: Size;
   readonly size: Size;
@@ -17,8 +17,9 @@ export interface InclusionClaim {
 }
 
 /**
- * Whether the proof shows that the leaf is at that index of the tree of that size and root (RFC 9162 section 2.1.3.2).
- * Everything may come from an enemy: the answer is false, never an error, and after at most 64 hashes.
+ * Whether the proof shows that the leaf is at that index of the tree of that size and root (RFC
+ * 9162 section 2.1.3.2). All input is untrusted: the answer is false, never an error, and after at
+ * most 64 hashes.
  */
 export function verifyInclusion(claim: InclusionClaim, proof: readonly Uint8Array[]): boolean {
   if (!isObject(claim)) return false;
@@ -30,7 +31,7 @@ export function verifyInclusion(claim: InclusionClaim, proof: readonly Uint8Arra
     if (sn === 0n) return false;
     if (isOdd(fn) || fn === sn) {
       hash = nodeHash(sibling, hash);
-      // At the right edge a node may stand levels higher without having had a sibling.
+      // At the right edge a node can be levels higher without having had a sibling.
       for (; !isOdd(fn) && fn !== 0n; fn >>= 1n) sn >>= 1n;
     } else {
       hash = nodeHash(hash, sibling);
@@ -42,9 +43,9 @@ export function verifyInclusion(claim: InclusionClaim, proof: readonly Uint8Arra
 }
 
 /**
- * Whether the proof shows that the older tree is the beginning of the newer (RFC 9162 section 2.1.4.2). Between equal sizes
- * the proof is empty and the roots are equal. From size 0 nothing can be proven, and the answer is false. Everything may come
- * from an enemy, as with `verifyInclusion`.
+ * Whether the proof shows that the newer tree continues the older one (RFC 9162 section 2.1.4.2).
+ * Between equal sizes the proof is empty and the roots are equal. From size 0 nothing can be
+ * proven, and the answer is false. All input is untrusted, as in `verifyInclusion`.
  */
 export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
   if (!isObject(older) || !isObject(newer)) return false;
@@ -63,7 +64,7 @@ export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: reado
     if (isOdd(fn) || fn === sn) {
       olderHash = nodeHash(node, olderHash);
       newerHash = nodeHash(node, newerHash);
-      // At the right edge a node may stand levels higher without having had a sibling.
+      // At the right edge a node can be levels higher without having had a sibling.
       for (; !isOdd(fn) && fn !== 0n; fn >>= 1n) sn >>= 1n;
     } else {
       newerHash = nodeHash(newerHash, node);
@@ -74,7 +75,10 @@ export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: reado
   return sn === 0n && sameHash(olderHash, older.root) && sameHash(newerHash, newer.root);
 }
 
-/** No path in a tree of at most 2^64-1 leaves is longer than this: 64, and one for the older tree's own subtree. */
+/**
+ * Maximum path length in a tree of at most 2^64-1 leaves: 64, and one for the older tree's own
+ * subtree.
+ */
 const PATH_MAX = 65;
 
 function isObject(value: unknown): boolean {
@@ -83,7 +87,7 @@ function isObject(value: unknown): boolean {
 
 function isPath(proof: unknown): proof is readonly Uint8Array[] {
   if (!Array.isArray(proof) || proof.length > PATH_MAX) return false;
-  // Not `every`, which would pass over the holes of a sparse array.
+  // Not `every`, which would skip the holes of a sparse array.
   for (const hash of proof) if (!isHashBytes(hash)) return false;
   return true;
 }

@@ -7,33 +7,39 @@ import { type KnownLog, openCheckpoint } from './open-checkpoint.ts';
 import { wideSize } from './size.ts';
 import { type TreeHead, verifyConsistency } from './verify.ts';
 
-/** What a witness remembers of a log: the latest tree it cosigned. */
+/** A witness's record of a log: the latest tree that it cosigned. */
 export interface WitnessRecord {
   readonly size: bigint;
   readonly root: Uint8Array;
 }
 
-/** What a witness knows. Both are asked at most once, with the origin of the checkpoint that was sent. */
+/**
+ * The data that a witness reads. Each function is called at most once, with the origin of the sent
+ * checkpoint.
+ */
 export interface WitnessMemory {
-  /** The log of that origin, or undefined when this witness does not follow it. */
+  /** The log of that origin, or undefined if this witness does not follow it. */
   readonly log: (origin: string) => KnownLog | undefined;
-  /** What was recorded last, or undefined when nothing ever was. */
+  /** The last recorded tree, or undefined if there is none. */
   readonly recorded: (origin: string) => TreeHead | undefined;
 }
 
-/** Why a witness does not cosign; each belongs to one status. */
+/** The reason why a witness does not cosign. Each belongs to one status. */
 export type WitnessRefusal =
   /** 400: not a request, or `old` above the size of the checkpoint. */
   | 'malformed'
   | 'old_above_size'
   /** 404 */
   | 'unknown_log'
-  /** 403: no signature by a key of the log, or one that does not hold. */
+  /** 403: no signature by a key of the log, or an invalid one. */
   | 'not_signed'
   | 'bad_signature'
-  /** 409: `old` is not what was recorded; the body says what was. */
+  /** 409: `old` differs from the recorded size, which the body holds. */
   | 'stale'
-  /** 422: a proof from size 0; size 0 with a root; the same size with another root; a proof that does not hold. */
+  /**
+   * 422: a proof from size 0; size 0 with a root; the same size with another root; an invalid
+   * proof.
+   */
   | 'proof_from_nothing'
   | 'false_empty_root'
   | 'other_root'
@@ -43,11 +49,11 @@ export type WitnessDecision =
   | {
       readonly status: 200;
       readonly origin: string;
-      /** To be stored before anything is answered, in one step with the reading of what was recorded before. */
+      /** Store it before the answer, in one step with the read of the previous record. */
       readonly record: WitnessRecord;
-      /** What to cosign. */
+      /** The text to cosign. */
       readonly text: string;
-      /** The signatures of the log that hold: to be shown to monitors with the witness's own. */
+      /** The valid signatures of the log, to be shown to monitors with the witness's own. */
       readonly signatures: readonly NoteSignature[];
     }
   | {
@@ -59,10 +65,13 @@ export type WitnessDecision =
     };
 
 /**
- * Decides an add-checkpoint request (c2sp.org/tlog-witness), whose body may be anything. The answer 200 obliges: store
- * `record` for that log, and only then cosign and answer. Reading `recorded` and storing `record` must be one atomic step, or
- * of two requests the slower rolls the log back.
- * @throws MerkleError `bad_key` for two keys of one name and id in the configuration; `bad_size` for a record that is none; ArgumentError `bad_argument`
+ * Decides an add-checkpoint request (c2sp.org/tlog-witness). The body is untrusted. After the
+ * answer 200 the caller must store `record` for that log, and only then cosign and answer. Reading
+ * `recorded` and storing `record` must be one atomic step. Otherwise the slower of two requests
+ * rolls the log back.
+ *
+ * @throws MerkleError `bad_key` for two keys of one name and id in the configuration; `bad_size`
+ * for an invalid record; ArgumentError `bad_argument`
  */
 export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemory): WitnessDecision {
   requireForm(form.members({ log: form.code, recorded: form.code }), memory, 'memory');
@@ -78,7 +87,7 @@ export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemor
   if (old > checkpoint.size) return refusal('old_above_size', 'The old size is above the size of the checkpoint.');
   const recorded = recordOf(memory.recorded(checkpoint.origin));
   if (old !== recorded.size) return refusal('stale', `${recorded.size}\n`);
-  // The request could be read, so this is all that can be wrong with a checkpoint that is signed.
+  // The request was readable, so this is the only possible fault of a signed checkpoint.
   if (!opened.valid) return refusal('false_empty_root', opened.detail);
   const broken = inconsistency(recorded, request);
   if (broken !== undefined) return broken;
@@ -91,7 +100,7 @@ export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemor
   };
 }
 
-/** The refusal of a checkpoint that does not continue what was recorded. */
+/** The refusal of a checkpoint that does not continue the recorded tree. */
 function inconsistency(recorded: WitnessRecord, { checkpoint, proof }: AddCheckpoint): WitnessDecision | undefined {
   if (recorded.size === checkpoint.size && !sameHash(recorded.root, checkpoint.root)) {
     return refusal('other_root', 'A checkpoint of that size with another root was cosigned.');
