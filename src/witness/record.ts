@@ -4,17 +4,24 @@ import type { WitnessRecord } from '#merkle';
 
 const WITNESS_RECORD = form.members({ size: form.number, root: form.bytes });
 
-/** What a witness has cosigned, in one SQLite file: the latest tree of each log, and the note that it showed for it. */
+/**
+ * The cosigned trees of a witness, in one SQLite file: the latest tree of each log, and its note.
+ */
 export class WitnessFile {
   readonly #db: DatabaseSync;
 
-  /** Makes the file where there is none. @throws as node:sqlite does; ArgumentError `bad_argument` */
+  /**
+   * Creates the file if it does not exist.
+   *
+   * @throws the errors of node:sqlite; ArgumentError `bad_argument`
+   */
   constructor(path: string) {
     requireForm(form.text, path, 'path');
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     this.#db = new DatabaseSync(path, { timeout: 5_000 });
-    // Before the answer it must be on the disk: a witness that forgets can be made to cosign a fork. With FULL the file would be,
-    // but not that its journal is gone: one that comes back with the power takes back what was answered.
+    // The record must be durable before the answer: a witness that loses it can be made to cosign a
+    // fork. FULL syncs the file but not the removal of its journal. A journal that reappears after
+    // a power failure rolls the answered record back.
     this.#db.exec(`PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;
       CREATE TABLE IF NOT EXISTS tree (origin TEXT PRIMARY KEY, size TEXT NOT NULL, root BLOB NOT NULL, note TEXT NOT NULL) STRICT`);
   }
@@ -47,7 +54,7 @@ export class WitnessFile {
     return rows.map((row) => ({ origin: row['origin'] as string, note: row['note'] as string }));
   }
 
-  /** Reading and recording in one step, which no other process comes between; nothing of it stays when it throws. */
+  /** Reads and records in one atomic step, also between processes. A throw rolls the step back. */
   atomically<T>(step: () => T): T {
     this.#db.exec('BEGIN IMMEDIATE');
     try {

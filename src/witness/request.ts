@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Why a request is refused by its head alone. */
+/** The reason for a refusal by the request's head alone. */
 export interface HeadFault {
   readonly status: 400 | 415;
   readonly says: string;
 }
 
-/** A name or an address, and perhaps a port. */
+/** A name or an address, with an optional port. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/gi;
 
 /**
- * What is wrong with the head of a request: what a server in front may have read otherwise. The protocol names no content
- * type, so any may be said; but a body is read as UTF-8 and as it stands, and one that says it is something else is refused.
+ * The fault in the head of a request: a header that a server in front may have read differently.
+ * The protocol names no content type, so any is accepted. A body is read as unencoded UTF-8, and a
+ * request that declares another encoding is refused.
  */
 export function headFault({ headersDistinct: heads }: Pick<IncomingMessage, 'headersDistinct'>): HeadFault | undefined {
   const { host: hosts = [] } = heads;

@@ -15,14 +15,14 @@ import type { WitnessFile } from './record.ts';
 import { headFault } from './request.ts';
 
 export interface WitnessOptions {
-  /** The logs that it follows, with the keys that they are known by. */
+  /** The logs that the witness follows, with their keys. */
   readonly logs: readonly KnownLog[];
   /** A key for cosignatures. */
   readonly signer: SignerKey;
   readonly file: WitnessFile;
   /** Seconds since 1970. */
   readonly now: () => number;
-  /** What failed inside, for the operator; who asked hears only that it failed. */
+  /** Receives internal errors, for the operator. The client learns only that the request failed. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -33,15 +33,16 @@ const WITNESS_OPTIONS = form.members({
   now: form.code,
 });
 
-/** How long a request may take to come. */
+/** Maximum time for a request to arrive. */
 const REQUEST_MS = 10_000;
 
 /**
- * A witness (c2sp.org/tlog-witness): cosigns checkpoints that go on from the last one of their log, and none besides. What
- * it cosigns is recorded on disk, in one step with the reading of what was recorded before, and only then answered.
+ * A witness (c2sp.org/tlog-witness): cosigns only checkpoints that continue the last one of their
+ * log. The check of the earlier record and the new record are one step on disk. The answer follows.
  *
- * `POST /add-checkpoint` and `GET /<SHA-256 of the origin>/checkpoint`. The server is not listening yet. A request that two
- * servers could read differently, or that is too long, ends its connection: what follows on it is not looked at.
+ * `POST /add-checkpoint` and `GET /<SHA-256 of the origin>/checkpoint`. The server is not listening
+ * yet. A request that two servers could read differently, or that is too long, ends its connection:
+ * later bytes on it are ignored.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -102,12 +103,12 @@ async function answer(
   send(response, decision.status, decision.body, decision.contentType);
 }
 
-/** Undefined for one that is too long, of which no more is read. */
+/** Undefined for a body that is too long. The rest of it is not read. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > REQUEST_BYTES_MAX) return undefined;
   const chunks: Buffer[] = [];
   let length = 0;
-  // Left open when the loop is left: the answer goes over the same connection.
+  // Left open after the loop: the answer uses the same connection.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > REQUEST_BYTES_MAX) return undefined;
