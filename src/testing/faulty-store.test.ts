@@ -27,7 +27,7 @@ function memoryAt(place: string): LastingMemory {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-faulty-'));
-// What a disk does is put to the test elsewhere.
+// Behaviour of disks is tested in other files.
 const sqliteAt = (place: string): Promise<SqliteStore> =>
   openSqlite({ path: join(folder, `${place}.db`), durability: 'off' });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -111,7 +111,7 @@ describe('each fault', () => {
     const [next] = await Promise.allSettled([store.head('u')]);
     expect(next.status === 'fulfilled').toBe(alive);
     if (!alive) expect(next).toMatchObject(dead);
-    // Closing waits for what was sent.
+    // Closing waits for calls that were sent.
     await store.close();
     expect(await below.resolve(row.id)).toEqual(written ? row : undefined);
     expect(await below.blob(batch.blobs[0]!.hash)).toBe(written ? 'blob' : undefined);
@@ -148,7 +148,7 @@ describe('each fault', () => {
     const [held] = await Promise.allSettled([holding.holdEffects()]);
     expect(held.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
     await holding.close();
-    // It was given, though nobody may know.
+    // The lease was granted, although its caller may not know it.
     expect((await below.logEffects({ fence })).status).toBe(written ? 'fenced' : 'written');
   });
 
@@ -183,7 +183,7 @@ test('a handle that dies leaves all that was under way in doubt, and what was se
   }
   await store.close();
   const again = faultyStore(below, () => undefined);
-  // The second died on its way, the third was never sent, the others were refused.
+  // The second call was lost on the way, the third was never sent, and the others were refused.
   expect(await again.entries('t')).toEqual(chain.slice(0, 1));
 });
 

@@ -13,12 +13,15 @@ interface Run {
 const TRAJECTORIES = ['a', 'b'];
 const CLIENTS = 5;
 
-/** A store that does what it should, called by several clients at once in some order; each call takes effect at one moment. */
+/**
+ * A correct store, called concurrently by several clients in some order; each call takes effect at
+ * one moment.
+ */
 function honestRun(seed: number, steps = 300): Run {
   const next = seededNumbers(seed);
   const chains = new Map<string, EntryRow[]>(TRAJECTORIES.map((name) => [name, []]));
   const history: Operation[] = [];
-  // What a client has under way: first to take effect, then to be answered.
+  // The calls of each client in flight: they first take effect and are then answered.
   const underWay = new Map<number, { effect?: () => void; answer: (now: number) => void }>();
   const known = new Map<string, EntryRow | undefined>();
   for (let now = 0; now < steps; now += 1) {
@@ -70,7 +73,7 @@ function honestRun(seed: number, steps = 300): Run {
       }
     }
   }
-  // Those that were never answered.
+  // Calls that were never answered.
   for (const call of underWay.values()) {
     call.effect?.();
     call.answer(steps);
@@ -102,7 +105,7 @@ test('an honest history has no violation, and is counted (property)', () => {
     }),
     { numRuns: 200 },
   );
-  // All sorts of answers came, or the property says little.
+  // All kinds of answers occurred; otherwise the property shows little.
   expect(Math.min(...Object.values(total))).toBeGreaterThan(200);
   expect(total.unknown).toBeGreaterThan(total.unknownWritten);
 });
@@ -111,7 +114,7 @@ test('an empty history and an empty ledger are in order', () => {
   expect(checkHistory([], [])).toEqual({ violations: [], committed: 0, failed: 0, unknown: 0, unknownWritten: 0 });
 });
 
-/** Changes an honest run; undefined where it has nothing to change. */
+/** Changes a correct run. Undefined if there is nothing to change. */
 type Planted = (run: Run, next: (below: number) => number) => Run | undefined;
 
 const pick = <T>(list: readonly T[], next: (below: number) => number): T | undefined => list[next(list.length)];
@@ -195,7 +198,7 @@ const PLANTED: Readonly<Record<Violation['code'], Planted>> = {
       appendsOf(run, 'committed').filter(({ ids }) => places.get(ids[0]!)!.seq > 2),
       next,
     );
-    // As if it had been answered before anything was sent.
+    // As if it had been answered before any call was sent.
     return later && changed(run, later, { invoked: -2, returned: -1 });
   },
   read_no_prefix: (run, next) => {
@@ -222,7 +225,7 @@ const PLANTED: Readonly<Record<Violation['code'], Planted>> = {
     return read && changed(run, read, { invoked: -2, returned: -1 });
   },
   read_went_back: (run, next) => {
-    // What was read first was in doubt, so that only the client's own reads tell of it.
+    // The first read was of a batch in doubt, so only the client's own reads show the violation.
     const tail = pick(TRAJECTORIES, next)!;
     const last = lastOf(run, tail);
     const doubtful = entryAfter(last, tail, 'in doubt');
@@ -287,12 +290,12 @@ test('what is in doubt may be there or not, once it is sent again it counts once
       unknownWritten: 1,
     });
   }
-  // And where it was refused the first time, nobody has written it.
+  // And if it was refused the first time, no caller has written it.
   const refused = [append({ result: 'failed' }), append({ ...again, result: 'failed' })];
   expect(codesOf({ history: refused, entries: [row] })).toEqual(['written_though_failed']);
 });
 
-/** The same order, looked at pair by pair. */
+/** The same order, checked pair by pair. */
 function outOfOrder({ history, entries }: Run): boolean {
   const places = new Map(entries.map((row) => [row.id, row]));
   const placed = history

@@ -15,7 +15,7 @@ effectStoreSuite(plain);
 
 type Law = () => Promise<void>;
 
-/** The laws over a store with flaws, by title. */
+/** The laws that fail on a store with flaws, by title. */
 function lawsOver(groups: readonly ((bench: Bench<PlainStore>) => void)[], flaws: readonly Flaw[]): Map<string, Law> {
   const laws = new Map<string, Law>();
   const openAt = async (place: string): Promise<PlainStore> => new PlainStore(place, flaws);
@@ -26,7 +26,7 @@ function lawsOver(groups: readonly ((bench: Bench<PlainStore>) => void)[], flaws
   return laws;
 }
 
-/** What each flaw breaks. Every law stands here at least once. */
+/** The laws that each flaw breaks. Every law is listed at least once. */
 const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'takes any parent': ['an entry goes only after the head it names'],
   'takes any seq': ['an entry goes only after the head it names'],
@@ -240,7 +240,7 @@ for (const [port, groups, broken] of [
     for (const [flaw, titles] of Object.entries(broken)) {
       test.each(titles)(`${flaw}: %s`, async (title) => {
         const law = lawsOver(groups as never, [flaw as Flaw]).get(title);
-        // A law that waits for ever on such a store has found it too.
+        // A law that waits forever on such a store has detected the flaw too.
         await expect(withinTurns(law!())).rejects.toThrow();
       });
     }
@@ -255,7 +255,7 @@ for (const [port, groups, broken] of [
 /** Longer than any law sleeps. */
 const PATIENCE_MS = 1_000;
 
-/** Throws when it takes more turns of the event loop, and more time, than any store in memory needs. */
+/** Throws after more turns of the event loop, and more time, than any store in memory needs. */
 async function withinTurns(law: Promise<void>): Promise<void> {
   let done = false;
   const settled = law.finally(() => {

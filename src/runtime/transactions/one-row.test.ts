@@ -6,7 +6,7 @@ import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effec
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, writ } from '../../../tests/support/transaction-stage.ts';
 
-/** What each write says of effects, until the commit. */
+/** The effect records of each write, until the commit. */
 async function said(
   rest: () => Promise<unknown> | undefined,
   ends: 'commits' | 'throws' = 'commits',

@@ -5,7 +5,7 @@ import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, storeOf, tally } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-/** Of that class, at a sink that does whatever it is told as often as it is told. */
+/** A tool of that class, at a sink that executes every request, each time. */
 function toolOf(outside: OutsideSink, steps: Steps, sink: Sink, delivery: Delivery): Tool {
   const told = async (tell: () => void): Promise<void> => {
     await steps.step();
@@ -29,7 +29,10 @@ function toolOf(outside: OutsideSink, steps: Steps, sink: Sink, delivery: Delive
   });
 }
 
-/** What crashed with a tool whose sink was keyed, at each step, is gone on with by a tool whose sink is another. */
+/**
+ * A transaction that crashed with a keyed sink is resumed, at each step, with a tool for another
+ * kind of sink.
+ */
 test.each<[Sink, Delivery, isDone: boolean]>([
   ['blind', 'buffered', true],
   ['blind', 'externalised', true],

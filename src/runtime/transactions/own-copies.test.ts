@@ -18,7 +18,7 @@ import { readSalted } from './settle/quarantine.ts';
 type Change = (value: unknown) => void;
 type Body = (tx: Transaction, change: Change) => Promise<void>;
 
-/** As whoever sorts a list that is theirs, or fills in what is missing, and more. */
+/** Changes a value as host code may: sorts its lists, fills in missing fields, and more. */
 const spoil: Change = (value) => {
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) spoil(inner);
@@ -47,7 +47,7 @@ const sum = defineDomain<any, any>({
   invariants: () => [],
 });
 
-/** What is tried again when its answer was lost. */
+/** The calls that are retried after a lost answer. */
 const MAY_FAIL: ReadonlySet<string> = new Set([
   'act',
   'ask',
@@ -62,7 +62,10 @@ const MAY_FAIL: ReadonlySet<string> = new Set([
 const input = z.object({ at: z.string(), of: z.array(z.number()) });
 const class_ = { sink: 'keyed' } as const;
 
-/** Tools that note what they are given, change it, and what they have given themselves, and fail where they are called for the first time. */
+/**
+ * Tools that record their arguments, change them and their own results, and fail at their first
+ * call.
+ */
 function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly given: unknown[] } {
   const given: unknown[] = [];
   const failed = new Set<string>();
@@ -182,7 +185,7 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
       name: 'later',
       class: { ...class_, reversibility: 'reversible', delivery: 'buffered' },
       reads: ['test:other'],
-      // A list that is sorted where it is has to stay one that can be.
+      // A list that is sorted in place must stay sortable.
       writes: ({ at, of }) => [`test:${at}`, ...of.sort().map((n) => `test:${at}/${n}`)],
       plan: (of) => {
         note('plan', of);
@@ -225,7 +228,10 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
   return { tools, given };
 }
 
-/** What its tools were given, and what the ledger has, where each changes all that it gets and has given, or nothing. */
+/**
+ * The arguments of the tools and the content of the ledger. Each tool changes all its arguments and
+ * results, or none.
+ */
 async function outcomeOf(change: Change, body: Body, more: Partial<TransactionOptions>): Promise<Json> {
   const { tools, given } = toolsOf(change);
   const { trajectory, all, store } = await stage({

@@ -10,7 +10,8 @@ import { asking } from '../../../tests/support/effects-ledger.ts';
 import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stage.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// What has acted at once when its proposal comes to wait for a person: undone, and called again when that is approved (decisions §5.5).
+// Effects that executed immediately in a transaction with a pending proposal: they are compensated,
+// and called again after the approval (docs/decisions/015-effect-order.md).
 
 const ACTS = 'reversible.externalised';
 const HELD = 'reversible.buffered';
@@ -18,7 +19,7 @@ const PIVOT = 'irreversible.externalised';
 const ASKED = { action: 'count', role: 'counter', args: 'asked' } as const;
 const doctor = { principal: 'doc', method: 'test', override: true };
 
-/** It takes two to approve it. */
+/** Needs two approvals. */
 const twice = defineDomain<any, any>({
   ...(asking.declared as any),
   name: 'twice',
@@ -26,7 +27,7 @@ const twice = defineDomain<any, any>({
   actions: { count: { ...(asking.declared as any).actions.count, approvals: 2 } },
 });
 
-/** What waits freezes what it would change, and nothing else. */
+/** A pending proposal freezes its footprint and nothing else. */
 const footprint = defineDomain<any, any>({ ...(asking.declared as any), name: 'footprint', freeze: 'footprint' });
 
 interface Options {
@@ -39,7 +40,7 @@ interface Options {
 async function stage({ sort = 'keyed', domain = asking, around = {}, shared = false }: Options = {}) {
   const sink = new OutsideSink(sort);
   const outside = { sink, steps: new Steps() };
-  /** What it answers, and whether it does anything at all. */
+  /** The answer of the tool, and whether it does anything. */
   const odd = {
     answer: 'first' as unknown,
     refuses: false,
@@ -112,7 +113,7 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
       await body(tx);
       tx.propose(ASKED);
     });
-  /** Puts it up, and answers with under which id, and as what. */
+  /** Submits the proposal, and returns its id and its ruling. */
   const putUp = async (...given: Parameters<typeof transact>) => {
     const { ruling, effects } = await transact(...given);
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
@@ -120,7 +121,7 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
     return { id: ruling.pending, ids: proposal.delta.effects.map(({ id }: { id: string }) => id), effects };
   };
   const did = (): string[] => sink.log.map(({ did, what }) => `${did} ${what}`);
-  /** Ends the runtime, and has the ledger verified and replayed. */
+  /** Closes the runtime, and verifies and replays the ledger. */
   const verified = async (open = 0) => {
     expect(await assize.recoverEffects()).toEqual([]);
     await assize.close();
@@ -132,7 +133,7 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
   return { sink, did, odd, store, tools, assize, trajectory, transact, putUp, verified, payloads };
 }
 
-/** The same name for what is held. */
+/** A buffered tool with the same name. */
 const reversedHeld = ({ name }: Tool): Tool =>
   declareTool({
     name,
@@ -156,7 +157,7 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
     const { sink, did, assize, trajectory, putUp, verified, payloads } = await stage({ sort });
     const { id, ids, effects } = await putUp(both);
     expect([effects, did()]).toEqual(['waiting', CALLED_AND_UNDONE]);
-    // Others may act there meanwhile.
+    // Other transactions may act there in the meantime.
     const beside = await assize.create(asking, { trajectoryId: 'u' });
     const other = await beside.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
       await tx.call(ACTS, { what: 'other' });
@@ -183,7 +184,7 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
       'applied',
       'applied',
     ]);
-    // What was called at first is named apart, so that it can be erased.
+    // The first call is named in a separate entry, so that it can be erased.
     const told = (await payloads()).filter(isAbandonment);
     expect(told).toMatchObject([
       { intent: { args: { cause: 'escalated', effects: [{}, {}] }, observations: [{}, {}] } },
@@ -257,7 +258,7 @@ describe('what does otherwise when it is called again', () => {
     await expect(trajectory.approve(id, doctor)).rejects.toMatchObject(refused);
     expect(['a', 'odd', 'held'].map((what) => sink.standing(what))).toEqual([0, 0, 0]);
     expect(sink.times('do', 'held')).toBe(0);
-    // No sink is asked for the same twice.
+    // No sink receives the same key twice.
     Object.assign(odd, { answer: 'first', refuses: false });
     await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
     expect(['a', 'odd'].map((what) => sink.standing(what))).toEqual([0, 0]);
@@ -316,7 +317,7 @@ test('what nobody can tell of is named with what to say of it, and what is left 
   expect(error).toMatchObject({ code: 'changed_since', message: expect.stringMatching(ANEW) });
   expect(error.message).toContain(`assize effects resolve ${left!.epoch} ${n}`);
   expect(error.message).not.toContain('..');
-  // Until it is decided, that is what is in the way.
+  // Until the operator decides, the unresolved effect blocks the approval.
   await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({
     code: 'resource_in_doubt',
     message: expect.stringContaining(`transaction ${left!.epoch}`),
@@ -334,7 +335,7 @@ test('what can’t be approved any more is proposed again under another name: th
   odd.refuses = true;
   await expect(trajectory.approve(id, doctor)).rejects.toThrow(ANEW);
   odd.refuses = false;
-  // It did nothing, and is free again; its key stands for the call that was dropped all the same.
+  // The call did nothing, and the scope is free again. Its key still stands for the dropped call.
   await expect(trajectory.approve(id, doctor)).rejects.toThrow(/not called under the same key once more.*\. Reject it/);
   await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
   expect(await transact(odds, { name: 'order-1' })).toMatchObject({ ruling: { ruling: 'rejected' } });
@@ -486,7 +487,7 @@ describe('what it costs', () => {
 
   test('is asked for before it is called again, with what undoing it would cost', async () => {
     const made = await stage();
-    // 2 are spent for undoing it: what is left is enough for it, and not for undoing it again.
+    // 2 are spent for the compensation: the rest covers the call, and not a second compensation.
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(8));
     const approving = made.trajectory.approve(id, doctor);
     await expect(approving).rejects.toMatchObject({
@@ -511,7 +512,7 @@ describe('what it costs', () => {
 
   test('of what was read and called is asked for once', async () => {
     const made = await stage();
-    // 3 for the look, 5 for the charge, 2 for undoing it once and 2 for undoing it again.
+    // 3 for the look, 5 for the charge, and 2 for each of two compensations.
     const { id } = await made.putUp(async (tx) => {
       await tx.call('look', {});
       await tx.call('charge', {});

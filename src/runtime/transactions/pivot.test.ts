@@ -11,14 +11,15 @@ import { MemoryStore } from '#stores';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// What can be neither undone nor held: put up for approval, called once after all else, and observed (decisions §5.9).
+// Calls that can be neither compensated nor buffered. They are submitted for approval, called once
+// after all other effects, and observed (docs/decisions/016-effect-outcomes.md).
 
 const PIVOT = 'irreversible.externalised';
 const HELD = 'irreversible.buffered';
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const doctor = { principal: 'doc', method: 'test', override: true };
 
-/** A tally that has counselors, and asks about some itself. */
+/** A tally with counselors that asks about some actions itself. */
 const asking = defineDomain<any, any>({
   ...(tally.declared as any),
   name: 'asking',
@@ -38,7 +39,7 @@ const asking = defineDomain<any, any>({
   freeze: 'footprint',
 });
 
-/** Says that of one tool, and lets all else be. */
+/** Returns the decision for one tool, and allows all others. */
 function policyFor(tool: string): Policy {
   return {
     id: 'test',
@@ -83,13 +84,13 @@ async function stage(
       await body(tx);
       tx.propose(intent);
     });
-  /** Puts it up, and answers with under which id, and as what. */
+  /** Submits the proposal, and returns its id and its ruling. */
   const putUp = async (...given: Parameters<typeof transact>) => {
     const { ruling, effects } = await transact(...given);
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
     return { id: ruling.pending, pending: JSON.parse(ruling.entry.payload), effects };
   };
-  /** Ends the runtime, and has the ledger verified and replayed. */
+  /** Closes the runtime, and verifies and replays the ledger. */
   const verified = async (open = 0) => {
     await assize.close();
     expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open });
@@ -141,7 +142,7 @@ test('nothing of it runs before a counselor has committed it; then it is called 
   expect(observations).toEqual(
     answers.map(({ id }) => ({ name: id, value: expect.objectContaining({ salted: true }) })),
   );
-  // What comes next rests on it.
+  // The next proposal depends on the answer.
   const observed = [{ name: answer!.id, value: answer!.answer }];
   const next = await trajectory.propose({ ...COUNT, writ: writFor('alice'), observations: observed });
   expect(next.ruling).toBe('committed');
@@ -246,7 +247,7 @@ describe('a second one is refused', () => {
     const { id } = await putUp(async (tx) => {
       await call(tx, 'a');
       expect(await codeOf(call(tx, 'b'))).toBe('second_pivot');
-      // What the branch has planned is dropped with it.
+      // The planned calls of the branch are dropped with it.
       const branch = tx.speculate(
         [async (one) => one.call(HELD, { what: 'branch' }).then(() => call(one, 'c'))],
         () => 0,
@@ -431,7 +432,7 @@ test('the effect log has names of transactions, scopes and codes in place, and n
   await verified();
   const rows = await store.listEffects({ limit: 100 });
   expect(JSON.stringify(rows)).not.toContain('Zelda');
-  // Of those that nobody has named: chance, or the id of what was approved.
+  // Generated names of transactions: random, or the id of the approved proposal.
   const bodies = rows.map(({ body }) => JSON.parse(body)).reverse();
   const made = expect.stringMatching(/^[0-9a-f]{32}$/);
   expect(bodies.map(({ transaction }) => transaction)).toEqual([

@@ -7,7 +7,8 @@ import { MemoryStore } from '#stores';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Parts of a transaction that are undone by themselves, claims that are given up, reads that do not wait, epochs that are taken late.
+// Parts of a transaction that are compensated alone, released claims, optimistic reads, and late
+// epochs.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
@@ -67,7 +68,7 @@ async function stage(fault?: Outside['fault']) {
   return { store, sink, cells, runtime, assize, trajectory, all };
 }
 
-/** Keeps the last tenure that was given, to take it away. */
+/** Keeps the last lease, so that a test can end it. */
 class HeldStore extends MemoryStore {
   tenure: Tenure | undefined;
 
@@ -232,7 +233,7 @@ describe('a claim that is given up', () => {
       });
     await tx.expand({ writes: ['cell:y'] });
     const waiting = set('y');
-    // It knows more than the claims say: nothing of it will come there, but for one cell.
+    // The caller knows more than the claims state: it needs only one cell.
     await tx.release({ writes: ['cell:**'] });
     expect(await set('x')).toMatchObject({ ruling: { ruling: 'committed' } });
     expect([...cells.keys()]).toEqual(['x']);
@@ -260,7 +261,7 @@ describe('a claim that is given up', () => {
         young.propose(COUNT);
       });
     expect(await set(trajectory, 'x')).toMatchObject({ effects: 'settled' });
-    // Its process has lost the effects, and another one finds the transaction open.
+    // The process has lost its lease, and another one finds the transaction open.
     await store.tenure!.release();
     const other = runtime();
     expect(await other.recoverEffects()).toEqual([]);
@@ -289,7 +290,7 @@ describe('a claim that is given up', () => {
         await expect(tx.release({ writes })).rejects.toMatchObject({ code: 'scope_exceeded' });
       await tx.call('reversible.externalised', { what: 'still' });
       await tx.expand({ writes: ['cell:x'] });
-      // Now it has what it needs twice.
+      // Now the transaction has its scope under two claims.
       await tx.release({ writes: ['cell:**'] });
       tx.propose(COUNT);
     });
@@ -368,7 +369,7 @@ describe('what is read without waiting', () => {
       });
     await one();
     expect([bodies, cells.get('x')]).toEqual([1, added]);
-    // Of those that are at work at once, no update is lost: who has read too early begins anew.
+    // Concurrent transactions lose no update: a transaction that read too early restarts.
     await Promise.all([one(), one(), one()]);
     expect(cells.get('x')).toBe(4 * added);
     expect(bodies).toBeGreaterThan(4);
@@ -416,7 +417,7 @@ describe('what is read without waiting', () => {
     const { trajectory, cells, all } = await stage();
     const late = trajectory.transaction({ ...all, epoch: 'late' }, async (tx) => {
       await tx.call('cell.get', { name: 'x' });
-      // Also what somebody has changed who does not come through here.
+      // Also detects a change by a client outside this runtime.
       cells.set('x', 5);
       tx.propose(COUNT);
     });

@@ -4,9 +4,13 @@ import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// What was left, and can't be gone on with because the store fails or is damaged, is told, and gone on with once it can be.
+// If the store fails or is damaged, the failed recovery of a transaction is reported, and resumed
+// when the store works again.
 
-/** A store with a transaction that was at work at several places when its process ended, and how it is read. */
+/**
+ * A store with a transaction that was active on several scopes when its process ended, and a
+ * counter of its reads.
+ */
 async function left(transactions: number) {
   const store = new MemoryStore();
   const sink = new OutsideSink('keyed');

@@ -11,11 +11,11 @@ const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const ALL: TransactionOptions = { writ, writes: ['test:**'], retries: 0 };
 const FOUND = { by: 'ops@example.com', evidence: { ticket: 'T-1', seen: 'in the log of the sink' } };
 
-/** A sink outside, and processes that work on it one after the other. */
+/** An external sink, and processes that use it one after the other. */
 class Site {
   readonly store = new MemoryStore();
   readonly sink: OutsideSink;
-  /** How calls go until somebody has mended it. */
+  /** The results of calls until an operator has repaired the sink. */
   fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault = () => 'none';
   assize: Assize;
   #processes = 0;
@@ -34,7 +34,10 @@ class Site {
     this.assize = this.#process(tools);
   }
 
-  /** Does something where the fault is said, in a transaction that is committed or undone. Answers with what is left of it. */
+  /**
+   * Executes an effect with the given fault, in a transaction that commits or aborts. Returns the
+   * unresolved effect.
+   */
   async left(tool: string, does: 'commits' | 'throws', options: Partial<TransactionOptions> = {}): Promise<LeftEffect> {
     await codeOf(this.transact(tool, 'a', 'r', does, options));
     const [left] = await this.assize.recoverEffects();
@@ -85,7 +88,7 @@ const codeOf = (made: Promise<unknown>): Promise<unknown> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 
-/** How an effect came to wait, and whether it is there. */
+/** The cause of an unresolved effect, and whether the effect exists. */
 interface Situation {
   readonly sort: Sink;
   readonly tool: string;
@@ -135,12 +138,15 @@ const SITUATIONS: readonly [string, Situation][] = [
 ];
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
 
-/** What a sink must have been told after a decision; what it had is what the situation says. */
+/**
+ * The calls that a sink must receive after a decision; the situation determines the calls before
+ * it.
+ */
 function toldAfter({ does, sort, fault: [of], phase, stands }: Situation, as: Decision): ('do' | 'undo')[] | 'refused' {
   if (as === 'undone' || as === 'residue') return [];
   if (does === 'throws') return as === 'retry' && sort === 'blind' && of === 'do' ? 'refused' : ['undo'];
   if (as === 'applied') return [];
-  // A sink that knows the key does not do it again.
+  // A sink that knows the key does not execute the call again.
   return sort === 'keyed' && phase === 'in_doubt' && stands === 1 ? [] : ['do'];
 }
 
@@ -183,7 +189,7 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
       expect(resolved).toMatchObject({ epoch, n, tool, transaction: ended, phase: final[as], left: 0 });
       const after = at.sink.log.slice(before);
       expect(after.map(({ did }) => did).filter((did) => did !== 'again')).toEqual(told);
-      // Nothing is left, what was claimed is free, and nothing is done again by who comes next.
+      // Nothing is unresolved, the claims are free, and the next process repeats no call.
       await at.restart();
       expect(await at.assize.recoverEffects()).toEqual([]);
       expect(await at.assize.effects()).toEqual([]);

@@ -8,7 +8,8 @@ import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Claims that come and go in the tick in which something is called that needs them: each is judged by what was called before it.
+// Claims that change in the same tick as a call that needs them: each call is checked against the
+// calls before it.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const PLACE = { writes: ['test:r'] } as const;
@@ -18,13 +19,13 @@ const ELSEWHERE = { writes: ['test:s'] } as const;
 const STEPS = ['expand', 'release', 'act', 'hold', 'read'] as const;
 type Step = (typeof STEPS)[number];
 
-/** What is called at one of two places. */
+/** A step at one of two places. */
 interface StepAt {
   readonly step: Step;
   readonly at: 'r' | 's';
 }
 
-/** What is called, by the transaction itself or by a branch of it, whose claims are those of the transaction. */
+/** The caller: the transaction itself or one of its branches, which share its claims. */
 type By = 'itself' | 'a branch';
 
 async function stage({
@@ -37,10 +38,10 @@ async function stage({
   readonly store?: MemoryStore;
 } = {}) {
   const acting = { r: 0, s: 0 };
-  /** The most that have acted at one place at once. */
+  /** The maximum number of concurrent calls at one place. */
   const seen = { most: 0 };
   const log: string[] = [];
-  /** What a call does besides, by its name. */
+  /** Additional actions of a call, by its name. */
   const hooks: Record<string, () => Promise<unknown>> = {};
   const input = z.strictObject({
     at: z.enum(['r', 's']).optional(),
@@ -103,8 +104,9 @@ async function stage({
     );
 
   /**
-   * What becomes of each of these, called in one tick; with `isBeside`, beside somebody younger who acts at the first place. Not where
-   * it is claimed again after it was given up: that comes too late or not, as they happen to meet.
+   * The result of each step, called in one tick; with `isBeside`, next to a younger transaction
+   * that acts at the first place. Excludes a claim after a release, because it is stale or not,
+   * depending on the timing.
    */
   async function inOneTick(
     steps: readonly (Step | StepAt)[],
@@ -138,7 +140,7 @@ async function stage({
   return { seen, log, hooks, run, inOneTick };
 }
 
-/** What becomes of each where each is over before the next one is called. */
+/** The result of each step if each one ends before the next is called. */
 function inOrder(steps: readonly Step[], isClaimed: boolean): string[] {
   let claims = isClaimed ? 1 : 0;
   let isNeeded = false;
@@ -202,7 +204,7 @@ describe('what a call needed that came to nothing before it touched that', () =>
   });
 });
 
-// What is given up is heard a while after it is said.
+// A release takes effect some time after its call.
 test.each(['awaited', 'at once', 'after a call'] as const)(
   'beside other processes nothing acts by a claim that is given up: %s',
   async (order) => {
@@ -288,7 +290,7 @@ describe.each([false, true])(
   },
 );
 
-/** Long beside all that a test does, and short beside its end. */
+/** Long compared with the steps of a test, and short compared with its timeout. */
 const SOON_MS = 300;
 
 describe.each([false, true])('nobody waits for what waits for them: shared %s', (shared) => {

@@ -7,8 +7,9 @@ import { tally } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { sqlitePlaces } from '../../../tests/support/stores.ts';
 
-// What is over is garbage at once: the frequent minor collections take all of it, and nothing that is older holds on to it until a major
-// one. A list whose dead members refer to the next one, or a Map that lives long (`ChurnMap`), keeps whole transactions until then.
+// An ended transaction is garbage immediately: minor collections free all of it, and no older
+// object keeps it until a major one. Some structures would keep whole transactions until then: a
+// list with removed items that refer to the next one, or a long-lived Map (`ChurnMap`).
 
 const newPlace = sqlitePlaces();
 
@@ -22,7 +23,7 @@ beforeAll(() => {
   collect = runInNewContext('gc') as Collect;
 });
 
-/** Bytes for one that only a major collection frees. */
+/** Bytes per call that only a major collection frees. */
 async function keptByMinor(act: (n: number) => Promise<unknown>): Promise<number> {
   let n = 0;
   const run = async (count: number): Promise<void> => {
@@ -34,9 +35,9 @@ async function keptByMinor(act: (n: number) => Promise<unknown>): Promise<number
   };
   await run(COUNT);
   const kept: number[] = [];
-  // What else the engine does meanwhile counts too, now and then.
+  // Other allocations of the JavaScript engine sometimes count too.
   for (let round = 0; round < 3; round++) {
-    // All that lives on is old from now on.
+    // All surviving objects are old from now on.
     collect({ type: 'major', execution: 'sync' });
     await run(COUNT);
     for (let i = 0; i < 4; i++) collect({ type: 'minor', execution: 'sync' });
@@ -69,7 +70,7 @@ test('of a proposal nothing is left', async () => {
   expect(await keptByMinor((n) => trajectory.propose({ ...counted(n), writ }))).toBeLessThan(250);
 });
 
-// Some wait for up to five milliseconds until the ledger is told how they ended.
+// Some transactions wait for up to five milliseconds until they are settled.
 test('of a transaction nothing is left', async () => {
   const trajectory = await stage();
   const writ = writFor('alice');

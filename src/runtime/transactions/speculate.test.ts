@@ -22,7 +22,7 @@ const codeOf = (made: Promise<unknown>): Promise<unknown> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 
-/** A branch that acts at once, plans, and says what it would commit with. */
+/** A branch that executes a call immediately, plans another, and proposes an action. */
 const branch = (what: string) => async (tx: any) => {
   await tx.call('reversible.externalised', { what: `${what} acted`, at: what });
   await tx.call('irreversible.buffered', { what: `${what} held`, at: what });
@@ -43,7 +43,7 @@ describe('speculation', () => {
             return winner;
           },
         );
-        // All that was not chosen is gone by now, and nothing that is held has happened.
+        // All effects of discarded branches are compensated by now, and no buffered call has run.
         for (let i = 0; i < k; i++) expect(sink.standing(`b${i} acted`)).toBe(i === winner ? 1 : 0);
         expect(sink.log.some(({ what }) => what.includes('held'))).toBe(false);
         return value;
@@ -110,7 +110,7 @@ describe('speculation', () => {
     expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'c' });
     expect(['a', 'b', 'c'].map((what) => sink.standing(`${what} acted`))).toEqual([0, 0, 1]);
     expect(['a', 'b', 'c'].map((what) => sink.times('do', `${what} held`))).toEqual([0, 0, 1]);
-    // A nested one that was chosen inside is undone all the same where what it is in was not.
+    // A chosen nested branch is compensated if its parent is not chosen.
     const second = await stage();
     await second.trajectory.transaction(all, (tx) =>
       tx.speculate([(inner) => inner.speculate([branch('b'), branch('c')], () => 0), branch('a')], () => 1),
@@ -220,7 +220,7 @@ describe('speculation', () => {
   });
 
   describe('where a branch has acted that may be undone yet', () => {
-    /** What has a place, and puts back what it found there. */
+    /** A tool with a place that restores the value that it found there. */
     function shelf(more: { readonly parallel?: boolean; readonly cost?: () => { usd: number } } = {}) {
       const places = new Map<string, string>();
       const at = z.strictObject({ at: z.string(), what: z.string().optional() });
@@ -427,7 +427,7 @@ describe('speculation', () => {
           await puts('a')(inner);
           acted();
           await hasLooked;
-          // It is read again before either acts there, and what was read still stands.
+          // The value is read again before either branch acts there, and is unchanged.
           await puts('a again')(inner);
         };
         const b = async (inner: any) => {

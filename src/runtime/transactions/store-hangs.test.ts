@@ -5,7 +5,7 @@ import { MemoryStore } from '#stores';
 import { tally } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-/** Beside others, over a store that answers no member while it hangs. */
+/** In shared mode, on a store that answers no member while it does not respond. */
 async function stage() {
   const store = new MemoryStore({ shared: true });
   let whenOn = Promise.withResolvers<void>();

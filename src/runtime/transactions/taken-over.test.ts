@@ -15,7 +15,7 @@ test('who takes over work before it has heard of it knows that it may have acted
   const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
   const mine = await store.shareEffects({ leaseMs: LEASE_MS });
   const other = await store.shareEffects({ leaseMs: LEASE_MS });
-  // No news reach it, and it looks whenever it says something.
+  // The member receives no notifications, and checks for events with each exchange.
   const membership = {
     ...mine,
     exchange: (heard: number, said: Parameters<typeof mine.exchange>[1]) => mine.exchange(heard, said, true),
@@ -40,7 +40,7 @@ test('who joins and parts beside others that say things all the time waits for n
   const membership = {
     ...mine,
     exchange: (...said: Parameters<typeof mine.exchange>) => {
-      // Before each answer there is something to hear again.
+      // Before each answer there is a new event to apply.
       news();
       return mine.exchange(...said);
     },
@@ -91,7 +91,7 @@ test('who joins reads all that is open at once, and keeps out of what it claims'
     beside.end(epoch, Promise.resolve());
     expect(await waiting).toBe('clear');
   }
-  // Where nothing is resumed, nothing is read.
+  // Without resumed work, no claims are read.
   await beside.begin([a]);
   expect(reads).toHaveLength(1);
   await beside.close();

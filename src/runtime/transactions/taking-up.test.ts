@@ -7,7 +7,8 @@ import { type Outside, Steps, tally, toolFor } from '../../../tests/support/effe
 import { OutlivingWorld } from '../../../tests/support/effects-world.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Who opens a trajectory goes on with what was left at work there, and is in nobody's way for that, nor any opening in its own.
+// A process that opens a trajectory resumes its abandoned transactions. It blocks no other process,
+// and no other opening.
 
 class World extends OutlivingWorld {
   constructor() {
@@ -17,7 +18,7 @@ class World extends OutlivingWorld {
   async check(): Promise<void> {}
 }
 
-/** One call that acts at once, at a place. */
+/** One immediate call at a place. */
 const transact = async (assize: Assize, at = 'r', trajectoryId = 't') =>
   (await assize.open(trajectoryId)).transaction(
     { writ: writFor('alice'), writes: [`test:${at}`], signal: AbortSignal.timeout(300_000) },
@@ -37,12 +38,12 @@ interface Stage {
   readonly world: World;
   readonly store: MemoryStore;
   readonly opener: Assize;
-  /** Whoever asks for it gets it, when nobody else has it. */
+  /** Whether the lease is granted, so that no other process holds it. */
   readonly isFree: () => Promise<boolean>;
   readonly isAllDone: () => Promise<void>;
 }
 
-/** `undo`: what undoing what was left waits for. */
+/** `undo`: a promise that the compensation of abandoned effects waits for. */
 async function stage(
   given: { through?: (store: MemoryStore) => MemoryStore; undo?: Promise<void>; isLeft?: boolean } = {},
 ): Promise<Stage> {
@@ -79,7 +80,7 @@ function waiting(tool: Tool, undo: Promise<void>): Tool {
   return Object.create(tool, { spec: { value: { ...spec, compensate } } });
 }
 
-/** A store with some of its members put in place of the others. */
+/** A store with some of its methods replaced. */
 function withMembers(store: MemoryStore, members: { readonly [name: string]: (...given: any[]) => unknown }) {
   return new Proxy(store, {
     get(target, name) {
@@ -158,7 +159,7 @@ test('and neither does one that was given up', async () => {
   await opener.close();
 });
 
-/** An opener of whose store the log answers when it is let go on. */
+/** An opener with a store that answers reads of the log when it is released. */
 async function slow() {
   const { promise: answer, resolve: goOn } = Promise.withResolvers<void>();
   const seen = { begun: 0, over: 0 };

@@ -6,7 +6,7 @@ import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// What comes when a transaction, or the whole runtime, is over changes nothing, and leaves nothing behind.
+// Calls after the end of a transaction or of the runtime change nothing, and leave nothing behind.
 
 const ALL = { writ: writFor('alice'), writes: ['test:**'] };
 const count = (args: string) => ({ action: 'count', role: 'counter', args });
@@ -28,7 +28,7 @@ test('what is proposed when the body has returned is refused, and what it said b
   let kept: Transaction | undefined;
   const second = trajectory.transaction(ALL, async (tx) => {
     kept = tx;
-    // It is held, and waits at the gate for the first.
+    // The call is buffered, and waits at the gate for the first transaction.
     await tx.call('reversible.buffered', { what: 'a' });
     tx.propose(count('second'));
   });

@@ -1,4 +1,7 @@
-/** What one transaction may call, and be answered, so that whatever becomes of it can be told in an entry, and it ends. */
+/**
+ * Limits on the calls and answers of one transaction. With them, each outcome fits into an entry
+ * and the transaction ends.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Tool } from '#effects';

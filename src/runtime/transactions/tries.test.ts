@@ -6,14 +6,17 @@ import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// How often one effect is tried before it is left to a person, whoever goes on with it.
+// The number of attempts of one effect before it is marked unresolved, in any process.
 
 const HELD = 'irreversible.buffered';
 const ACTS = 'reversible.externalised';
-/** Patience for all tries: when it runs out, a call has a millisecond, and a slow machine takes longer. */
+/**
+ * Patience for all attempts: without patience left, a call has one millisecond, and a slow machine
+ * takes longer.
+ */
 const HOLD_MS = 86_400_000;
 
-/** Calls that are refused, or lost, so often before one goes well. */
+/** Calls that are refused or lost `times` times before one succeeds. */
 async function stage(fault: Fault, times: number, options: Partial<AssizeOptions> = {}) {
   const sink = new OutsideSink('keyed');
   const store = new MemoryStore();
@@ -71,7 +74,7 @@ describe.each([1, 2, 3, 7, 30])('with %i tries', (tries) => {
     const assize = at.processOf(new Steps());
     await at.transact(assize, HELD, 'commit');
     expect([await assize.recoverEffects(), at.made.do]).toMatchObject([[{ phase: 'unresolved' }], 1]);
-    // Tried again by a person, it has all of them once more.
+    // After an operator's retry, all attempts are available again.
     await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the sink is mended' });
     expect(at.made.do).toBe(2);
     await assize.close();
@@ -131,7 +134,7 @@ test('pauses between tries have an end to how they grow', async () => {
 });
 
 describe('a sink that says when to try again', () => {
-  /** Pauses of one call that is refused three times, as they were asked for. */
+  /** The requested pauses of one call that is refused three times. */
   async function pausesAfter(
     afterMs: number,
     holdMs: number,
@@ -182,7 +185,7 @@ describe('a sink that says when to try again', () => {
     for (const afterMs of [3_600_000, Number.MAX_VALUE]) {
       const pauses = await pausesAfter(afterMs, 40_000);
       expect(pauses.map(([from, to]) => from === to)).toEqual([true, true]);
-      // Half of the patience that is left, each time: a call that fails takes a little of it, too.
+      // Half of the remaining patience each time: a failed call uses some of it, too.
       for (const [i, longest] of [10_000, 5_000].entries()) expect(pauses[i]![1]).toBeLessThanOrEqual(longest);
     }
   });

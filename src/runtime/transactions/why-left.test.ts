@@ -8,12 +8,13 @@ import { attended } from '../../../tests/support/effects-ledger.ts';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// Why an effect waits for a person: found by who has to decide, with nothing of what was thrown in any store.
+// The reason for an unresolved effect: available to the operator, without the thrown error in any
+// store.
 
 const SECRET = 'card 4111-1111';
 const KEPT = { why: 'http_500' };
 
-/** A tool that throws this at each of its calls. */
+/** A tool that throws the error at each of its calls. */
 function throwing(error: unknown, sink: Sink, delivery: 'buffered' | 'externalised'): Tool {
   const thrown = (): never => {
     throw error;
@@ -42,7 +43,7 @@ async function ordered(tool: Tool) {
   return { store, assize, told };
 }
 
-/** All that a store has: entries, and records of the effect log. */
+/** The whole content of a store: entries, and records of the effect log. */
 async function textOf(store: MemoryStore): Promise<string> {
   const entries = await store.entries('t');
   const logged = await store.listEffects({ limit: 10 });

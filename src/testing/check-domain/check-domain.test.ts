@@ -32,7 +32,7 @@ const order: Apply = (state, { amount }, { role }) => {
 
 const both: Apply = (...given) => [spend(...given), order(...given)];
 
-/** A sound domain, with something wrong put into it. */
+/** A sound domain with an added fault. */
 function zoo(
   apply: Apply = spend,
   invariants: readonly Invariant<any>[] = [cap],
@@ -117,7 +117,7 @@ describe('an action that', () => {
   test.each(said)('says what is done where its effects fail, which %s', (_, onFailure, finds) => {
     const actions = { spend: { process: 'spending', args, apply: spend, onFailure } };
     const found = errorsOf(checkDomain(zoo(spend, [cap], { actions }), { runs: 60 }));
-    // A promise is noticed too where it is called.
+    // A promise is also noticed at its call.
     expect(found.filter((each) => !each.startsWith('asynchronous'))).toEqual(finds === '' ? [] : [finds]);
   });
 

@@ -1,4 +1,4 @@
-/** However many effects were left in a trajectory that is not open, it is read once for all that is said of them. */
+/** For any number of unresolved effects, a closed trajectory is read once for all their entries. */
 import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
 import { MemoryStore } from '#stores';

@@ -40,7 +40,7 @@ import { settlementPayload } from './effect-entries.ts';
 const writ = writFor('alice');
 const FOUND = { by: 'ops', evidence: 'seen at the sink' };
 
-/** Those that nobody has forged. */
+/** The cases without a forgery. */
 const MADE = settlementCases.filter(({ name }) => name.endsWith('as they are made'));
 
 describe('a ledger that says what became of effects', () => {
@@ -124,12 +124,12 @@ describe('a ledger that says what became of effects', () => {
     for (const { fault } of await verifyStore(copy)) expect(fault).toBeUndefined();
     expect(await deepReplay(copy, 't', { domains: [tally] })).toMatchObject({ same: true, differences: [] });
     const judged = await backtest(copy, 't', { domains: [tally] });
-    // The two commits, and nothing of what the runtime says.
+    // The two commits, and no entries of the runtime.
     expect(judged).toMatchObject({ judged: 2, same: 2, difference_count: 0 });
   });
 });
 
-/** A runtime with one tool that acts at once and one that is held, at a sink where calls go as it is said. */
+/** A runtime with one immediate and one buffered tool, at a sink with the given results. */
 async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { domain?: typeof tally } = {}) {
   const store = new MemoryStore();
   const going: Record<string, Fault> = {};

@@ -16,7 +16,7 @@ const FOUND = { by: 'ops', evidence: 'looked' };
 const BOSS = { principal: 'boss', method: 'test' };
 const CELLS = ['reversible', 'with_cost', 'irreversible'] as const;
 
-/** Processes one after the other, on a sink that refuses what begins with "no". */
+/** Processes that run one after the other, on a sink that refuses inputs that start with "no". */
 class Site {
   readonly store = new MemoryStore();
   readonly sink: OutsideSink;
@@ -53,7 +53,7 @@ class Site {
     return ((await this.assize.open('t')).state() as { done: Record<string, number> }).done;
   }
 
-  /** What there is outside. */
+  /** The effects that exist at the sink. */
   standing(): string[] {
     return [...new Set(this.sink.log.map(({ what }) => what))].filter((what) => this.sink.standing(what) !== 0);
   }
@@ -207,7 +207,7 @@ describe('what its action does then', () => {
     expect(waits?.payload.detail).toContain(`was refused (${why})`);
     expect((await at.order([], args, 'it')).effects).toBe('person');
     await checkTold(at.store, 't', [left!]);
-    // Tried again, it is another proposal, and refused again.
+    // A retry is a new proposal, and is refused again.
     const { epoch, n } = left!;
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ left: 1 });
     await checkTold(at.store, 't', [left!]);
@@ -222,7 +222,8 @@ describe('what its action does then', () => {
     const at = await site();
     expect((await at.order([REFUSED], 'bad', 'it')).effects).toBe('person');
     const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
-    // Somebody finds it there after all: the tool undoes it, and what its action does is asked for again.
+    // The operator finds the effect after all: the tool compensates it, and the `onFailure` action
+    // is proposed again.
     const { phase, left } = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
     expect([phase, left]).toEqual(['unresolved', 1]);
     const trajectory = await at.assize.open('t');
@@ -286,7 +287,7 @@ describe('what its action does then', () => {
     const outcome = await order();
     expect(outcome).toMatchObject({ effects: 'waiting', failure: { ruling: 'frozen' } });
     expect(at.standing()).toEqual([]);
-    // Who repeats it is told the same: there is nothing that a person could decide about an effect of it.
+    // A repeated transaction gets the same outcome: no effect of it needs a human decision.
     expect((await order()).effects).toBe('waiting');
     expect(await at.left()).toEqual([]);
     const ruling = await frozen;
@@ -315,7 +316,7 @@ describe('what its action does then', () => {
 
   test('waits for a process that has the domain', async () => {
     const at = await site();
-    // It ends when all is undone, before anything is proposed.
+    // The transaction ends when all effects are compensated, before any proposal.
     const { store } = at;
     const commit = store.commit.bind(store);
     let commits = 0;
@@ -407,7 +408,7 @@ describe('at a blind sink', () => {
     const [{ epoch } = { epoch: 0 }] = lefts;
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'applied' });
     await checkTold(at.store, 't', lefts.slice(1));
-    // As long as nobody knows of the letter, the other one waits.
+    // While the outcome of the letter is unknown, the other effect waits.
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
     expect(at.standing()).toEqual(['found', 'held']);
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'undone' });
@@ -430,7 +431,8 @@ describe('at a blind sink', () => {
     ]);
     const [{ epoch } = { epoch: 0 }] = await at.left();
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'undone' });
-    // It fails for good, and the other one still waits: all that could be undone is, and that one is for a person.
+    // The letter fails permanently while the other effect waits. Every compensable effect is
+    // compensated, and the other one needs a human decision.
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'retry' })).toMatchObject({
       transaction: 'failing',
       left: 1,

@@ -5,7 +5,7 @@ import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
-// What waits for a person keeps others from what it touches, and from nothing else.
+// An unresolved effect blocks its own scopes and no others.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const FOUND = { by: 'ops', evidence: 'as it was found' };
@@ -33,7 +33,7 @@ function stage(shared = false) {
           tx.propose(COUNT);
         })
         .catch((error: Error) => error.message);
-    /** Which of the places are refused. */
+    /** The places that are refused. */
     const refused = async (...places: string[]) => {
       const found: string[] = [];
       for (const place of places)
@@ -94,7 +94,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     const three = await process();
     expect(await three.left()).toEqual([[1, 'read other:**', 'write test:**']]);
     expect(await three.refused('a', 'b', 'e')).toEqual(['a', 'b', 'e']);
-    // What a person decides needs no text.
+    // An operator's decision needs no text.
     await three.resolve(1, 'undone');
     expect(await three.refused('a', 'b', 'e')).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     const one = await process();
     await one.at(['a', 'b'], tool, ends, { name: 'order-1' });
     const before = sink.log.length;
-    // Elsewhere.
+    // At another place.
     const again = await one.at(['e'], tool, ends, { name: 'order-1', writes: ['test:e'] });
     if (ends === 'throws') expect(again).toMatch(/waits for a person/);
     else expect(again).toMatchObject({ ruling: { ruling: 'committed' }, epoch: undefined });
@@ -159,7 +159,7 @@ test('what a tool is missing for is kept, too', async () => {
   const bare = runtimeOver(store, [tally], { tools: [] });
   onTestFinished(() => bare.close());
   await bare.recoverEffects();
-  // There, but nobody here can undo it.
+  // The effect exists, but this process cannot compensate it.
   await bare.resolveEffect({ ...FOUND, epoch: 1, n: 1, as: 'applied' });
   const trajectory = await bare.open('t');
   const count = (place: string) =>
@@ -247,7 +247,7 @@ test.each([0, 1])(
       const [open] = await store.openEffects();
       const payloads = [...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g)];
       if (payloads.length === 0) continue;
-      // As where an erasure of many has stopped between two of its entries.
+      // Like an erasure of many values that stopped between two of its entries.
       const read = store.blob.bind(store);
       store.blob = async (hash) => (hash === payloads[n]![1] ? undefined : read(hash));
       const next = process(store, new Steps());

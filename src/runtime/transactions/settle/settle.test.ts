@@ -14,16 +14,17 @@ import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/ef
 import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
-// How committed transactions have ended is in the ledger sooner or later, once, and nobody waits for it.
+// The ledger eventually records the end of committed transactions, once, and no caller waits for
+// it.
 
 type Store = LedgerStore & EffectStore;
 type Write = 'commit' | 'logEffects';
-/** What becomes of a write: it is made, or not, or it is made and nobody is told. */
+/** The result of a write: it succeeds or not, or it succeeds and loses its answer. */
 type Fate = 'made' | 'refused' | 'unknown' | 'unknown and not made';
 
 const writ = writFor('alice');
 
-/** A store whose writes are counted, and go as it is said of each. */
+/** A store that counts its writes and gives each the chosen result. */
 function watched(
   store: MemoryStore,
   fate: (write: Write, n: number) => Fate | Promise<Fate> = () => 'made',
@@ -73,7 +74,7 @@ async function settlementsOf(store: MemoryStore, trajectoryId = 't'): Promise<Se
   return (await payloadsOf(store, trajectoryId)).filter(isSettlement);
 }
 
-/** All effects that commits have named, each with how often it was settled; and that the ledger holds. */
+/** All effects that commits have named, each with its number of settlements, in a valid ledger. */
 async function settledIn(store: MemoryStore, trajectoryId = 't'): Promise<number[]> {
   const payloads = await payloadsOf(store, trajectoryId);
   const settled = (await settlementsOf(store, trajectoryId)).flatMap(({ action }) =>
@@ -86,13 +87,16 @@ async function settledIn(store: MemoryStore, trajectoryId = 't'): Promise<number
 
 const openIn = async (store: EffectStore): Promise<number[]> => (await store.openEffects()).map(({ epoch }) => epoch);
 
-/** When the timer of what waits has gone off, and the store has answered. */
+/** Resolves when the timer of waiting settlements has fired and the store has answered. */
 async function afterPause(): Promise<void> {
   await vi.advanceTimersByTimeAsync(5);
   await new Promise(setImmediate);
 }
 
-/** A store that makes the writes it is given in groups, as one on a disk does: all that have come until it is free share one sync. */
+/**
+ * A store that groups its writes, like a disk: all writes that arrive before it is free share one
+ * sync.
+ */
 function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
   let syncs = 0;
   let group: (() => Promise<void>)[] = [];
@@ -117,7 +121,8 @@ function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
   return { store: made, syncs: () => syncs };
 }
 
-// By the rule of docs/design/effects.md: what acts at once is told first, and so is each call of a blind sink, or for good.
+// By the rule of docs/design/effects.md: the intent of an immediate call is written first, and so
+// is each call to a blind sink or of an irreversible tool.
 test.each<[Reversibility, Delivery, Sink, number]>([
   ['reversible', 'buffered', 'keyed', 1],
   ['with_cost', 'buffered', 'queryable', 1],
@@ -235,7 +240,7 @@ describe('what has become of committed transactions', () => {
     await afterPause();
     expect(await settledIn(store)).toEqual([fate === 'unknown' ? 1 : 0]);
     expect(await openIn(store)).toEqual(fate === 'unknown' ? [] : [1]);
-    // What is known of it is not lost with the process.
+    // Its known outcome survives the process.
     const records = (await store.effectsOf(1))?.records.length;
     expect(records).toBe(fate !== 'unknown' && alone === 'refused' ? 1 : 2);
     await transact('b');
