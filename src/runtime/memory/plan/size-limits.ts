@@ -4,7 +4,8 @@ import { type BeliefChange, inheritanceOf } from '#ledger';
 import { type Ask, MemoryError, type Plan } from '#memory';
 import type { Source } from './partition-cache.ts';
 
-// What an entry holds of what is believed, and what is refused because none does: by name, before anybody is asked, and before anything is written.
+// The room for facts in an entry. Facts that no entry can hold are refused by name, before a
+// question is asked and before anything is written.
 
 /**
  * Characters available for fact changes in an entry, which has 1,048,576 bytes and also needs room

@@ -119,8 +119,8 @@ function rowsOf(recall: Json): { row: string; branch: string | undefined }[] {
 }
 
 /**
- * The visibility chain of a branch. A recall may name a branch that is not a trajectory; its chain
- * is empty.
+ * The visibility chain of a branch. For a name in a recall that is not a trajectory, only the
+ * shared memory.
  */
 async function lineOf(branch: string, lines: Lines): Promise<Line> {
   try {

@@ -35,57 +35,80 @@ import { atOneMoment } from '../visible/snapshot-read.ts';
 import { type Line, SHARED } from '../visible/visibility.ts';
 import { embedTexts, type RankedBy, ranked, requireEmbedder, type Score } from './search.ts';
 
-/** Which facts are recalled. What is left out restricts nothing, but for `valid`, `system` and `kind`. */
+/**
+ * The facts to recall. An omitted member restricts nothing, except `valid`, `system` and `kind`.
+ */
 export interface RecallQuery {
   readonly subject?: string;
   readonly predicate?: string;
-  /** When it is so. Default: now; `any`: whenever. */
+  /** The valid time. Default: now; `any`: all times. */
   readonly valid?: Instant | 'any';
-  /** When it was believed. Default: now; `any`: whenever. */
+  /** The system time. Default: now; `any`: all times. */
   readonly system?: Instant | 'any';
-  /** Default `current`: what is or was believed; `audit`: what lost a contradiction, as it was recorded. */
+  /**
+   * Default `current`: facts, current or past; `audit`: assertions that lost a contradiction, as
+   * recorded.
+   */
   readonly kind?: FactQuery['kind'];
-  /** Those whose valid time stands in one of these relations to the period; `valid` is then `any` by default. */
+  /**
+   * Facts whose valid time stands in one of these relations to the period; `valid` is then `any` by
+   * default.
+   */
   readonly relation?: { readonly to: Period; readonly is: readonly AllenRelation[] };
-  /** Those that answer this text, best first. What is asked for besides restricts first, and the rest is ranked. At most 10,000 characters. */
+  /**
+   * Facts that match this text, best first. The other members filter first, and the rest is ranked.
+   * At most 10,000 characters.
+   */
   readonly text?: string;
   /**
-   * How the text is looked for. `text` (default): by its words, ranked by BM25; `embedding`: by what it means, ranked by cosine, for which
-   * the runtime needs an embedder; `hybrid`: by both, of which the best 100, or as many as are asked for, are fused by reciprocal rank.
+   * The search method. `text` (default): full-text search, ranked by BM25. `embedding`: vector
+   * search, ranked by cosine; the runtime needs an embedder. `hybrid`: both; the best 100 of each,
+   * or `limit` if greater, are fused by reciprocal rank.
    */
   readonly by?: RankedBy;
-  /** Ends the calls of the embedder, and the recall with them where it goes on all the same. */
+  /**
+   * Aborts the calls of the embedder. The recall then ends even if the embedder ignores the signal.
+   */
   readonly signal?: AbortSignal;
-  /** At most so many, from 1 to 10,000. Default 1,000, and 10 where there is a text. */
+  /** Maximum number of facts, from 1 to 10,000. Default 1,000, or 10 with a text. */
   readonly limit?: number;
 }
 
-/** What was recalled, and how a proposal that uses it says so. */
+/** The recalled facts, and the observation for a proposal that uses them. */
 export interface Recalled {
   readonly facts: readonly FactRow[];
-  /** How well each of the facts answers, in their order; only where a text was asked for. */
+  /** The scores of the facts, in their order; only with a text. */
   readonly scores?: readonly Score[];
-  /** There are more than were asked for. */
+  /** Whether more facts match than `limit`. */
   readonly isCut: boolean;
-  /** To be an observation of the proposal that uses it: what was asked, and which versions of facts came back. */
+  /**
+   * An observation for the proposal that uses the facts: the query, and the versions of facts that
+   * it returned.
+   */
   readonly observation: { readonly name: 'recall'; readonly value: Json; readonly sensitive: true };
 }
 
-/** How it came to a version of a fact. */
+/** The origin of a version of a fact. */
 export interface Explained {
   readonly fact: FactRow;
   /** All versions of its claim, oldest first. */
   readonly versions: readonly FactRow[];
-  /** Contradictions that the claim took part in, oldest first: what lost, and why. */
+  /** Contradictions of the claim, oldest first: the losing assertion and the reason. */
   readonly contradictions: readonly Contradiction[];
-  /** The commits that it rests on, by its versions, its provenance and what people have decided, oldest first. */
+  /**
+   * The commits that it derives from, by its versions, its provenance and human decisions, oldest
+   * first.
+   */
   readonly entries: readonly ExplainingEntry[];
 }
 
 export interface Contradiction {
   readonly fact: FactRow;
   readonly witness: Witness | 'erased';
-  /** Who chose, where a person did (`await`): the last of those who approved it, as which kind of counselor, and the commit that says so. */
+  /**
+   * For a human decision (`await`): the counselor who approved last, the kind of counselor, and the
+   * commit.
+   */
   readonly decided?: { readonly entry: Hash; readonly principal: string; readonly as: string };
 }
 
@@ -105,19 +128,22 @@ const TEXT_MAX = 10_000;
 
 type Pages = (query: FactQuery, most?: number) => AsyncGenerator<FactRow[]>;
 
-/** What a memory needs of a runtime. */
+/** The parts of a runtime that a memory needs. */
 export type MemoryContext = Pick<WriterContext, 'clock' | 'store'> & {
   readonly beliefs: Beliefs | undefined;
   readonly embedder: Embedder | undefined;
 };
 
-/** What is and was believed in one space, for reading: what is shared, or what a trajectory sees. */
+/**
+ * The facts of one space, current and past, for reading: the shared facts, or the facts visible to
+ * a trajectory.
+ */
 export class MemoryView {
   readonly space: string;
   readonly #trajectoryId: string | undefined;
   readonly #context: MemoryContext;
 
-  /** `trajectoryId`: whose memory it is, where that may be a branch. */
+  /** `trajectoryId`: the trajectory that reads, if it may be a branch. */
   constructor(space: string, context: MemoryContext, trajectoryId?: string) {
     requireForm(NAME, space, 'space');
     requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
@@ -127,15 +153,19 @@ export class MemoryView {
   }
 
   /**
-   * What is believed, and what was: of one instant of both times, or of all. In order of subject, predicate and time; those that answer a
-   * text best first, and those that are equally good in that order. By text it sees all that is committed. By embedding it first has
-   * vectors made of texts that have none, and keeps them. As of an instant it waits for what this runtime has said by then, so that the same
-   * is recalled later, unless another process says something of then. A member that there is not, or that is undefined, is refused: without a subject all
-   * are recalled.
+   * The facts as of one instant of both times, or of all times. Sorted by subject, predicate and
+   * time. With a text, facts are sorted by score, and facts of equal score in that order.
    *
-   * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`, `reversed_period`, `bad_limit`, `bad_recall`,
-   * `empty_text`, `long_text`, `no_embedder`, `bad_vector`; StoreError `store_invalid_input` where the embedder had other dimensions;
-   * what the embedder throws; ArgumentError `bad_argument`
+   * Full-text search sees all commits. Vector search first computes and stores the missing vectors.
+   * As of an instant, the recall waits for earlier statements of this runtime. A later recall then
+   * returns the same facts, unless another process commits a statement of that time.
+   *
+   * Unknown members and undefined members are refused, because without a subject all facts match.
+   *
+   * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`,
+   * `reversed_period`, `bad_limit`, `bad_recall`, `empty_text`, `long_text`, `no_embedder`,
+   * `bad_vector`; StoreError `store_invalid_input` if the embedder had other dimensions; the errors
+   * of the embedder; ArgumentError `bad_argument`
    */
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     requireForm(QUERY_MEMBERS, query, 'query');
@@ -144,7 +174,7 @@ export class MemoryView {
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
-    // Of nothing, because what is asked for may have no row that would be compared.
+    // On an empty list, to check the relation even if no row is compared.
     if (relation !== undefined) selectByRelation([], relation.is, relation.to);
     const [{ branch }] = await this.#line();
     const asked: FactQuery = {
@@ -158,7 +188,7 @@ export class MemoryView {
     if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
     if (by !== undefined || signal !== undefined) throw badRecall('by and signal go with a text');
-    // With a relation nobody knows of how many these are.
+    // With a relation, the number of matching rows is unknown before they are read.
     const most = relation === undefined ? limit + 1 : undefined;
     const found = await this.#read(async (pages) => {
       const found: FactRow[] = [];
@@ -177,9 +207,11 @@ export class MemoryView {
   }
 
   /**
-   * Has vectors made of all texts of the space that have none, as a recall by embedding does; how many.
+   * Computes the missing vectors of all texts of the space, as a vector search does. Returns their
+   * number.
    *
-   * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws; ArgumentError `bad_argument`
+   * @throws MemoryError `no_embedder`, `bad_vector`; the errors of the embedder; ArgumentError
+   * `bad_argument`
    */
   async embed(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     requireForm(EMBED_OPTIONS, options, 'options');
@@ -188,7 +220,10 @@ export class MemoryView {
     return embedTexts(requireBeliefs(beliefs).store, requireEmbedder(embedder), this.space, signal);
   }
 
-  /** All versions there ever were, in order of subject, predicate and time; with a `limit`, the first of them. @throws as `recall` */
+  /**
+   * All versions ever recorded, sorted by subject, predicate and time; with a `limit`, the first of
+   * them. @throws the errors of `recall`
+   */
   async history(
     query: Pick<RecallQuery, 'subject' | 'predicate' | 'kind' | 'limit'> = {},
   ): Promise<readonly FactRow[]> {
@@ -199,9 +234,9 @@ export class MemoryView {
   }
 
   /**
-   * What is believed at the second point and was not at the first, what is not any more, and what has another version.
+   * The facts that were added, removed, or changed to another version between two points.
    *
-   * @throws as `recall`
+   * @throws the errors of `recall`
    */
   async diff(from: Point, to: Point, of: Pick<RecallQuery, 'subject' | 'predicate'> = {}): Promise<Difference> {
     requireForm(POINT_MEMBERS, from, 'from');
@@ -226,7 +261,8 @@ export class MemoryView {
   }
 
   /**
-   * How it came to a fact: its versions, the contradictions of its claim, and the entries of the ledger that it rests on.
+   * The origin of a fact: its versions, the contradictions of its claim, and the ledger entries
+   * that it derives from.
    *
    * @throws MemoryError `unknown_fact`; ArgumentError `bad_argument`
    */
@@ -294,7 +330,7 @@ export class MemoryView {
     return { facts, scores: found.map(({ score }) => score), isCut: hits.length > limit, observation };
   }
 
-  /** The commit that has written who lost is the approval by which a person chose. */
+  /** The commit that recorded the losing assertion is the approval of the deciding counselor. */
   async #decided({ entry_id, resolution_strategy_id }: FactRow): Promise<Contradiction['decided']> {
     if (resolution_strategy_id !== 'await') return undefined;
     const row = await this.#context.store.resolve(entry_id);
@@ -314,7 +350,10 @@ export class MemoryView {
     return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
   }
 
-  /** What was said here by then is in the store: an instant of the past is read the same when it is read again. */
+  /**
+   * Waits until statements made here by then are in the store, so a past instant reads the same
+   * again.
+   */
   async #arrived(asked: Pick<FactQuery, 'space' | 'subject' | 'predicate'>, system: Instant): Promise<void> {
     const underWay = requireBeliefs(this.#context.beliefs).arrived(asked, system);
     if (underWay !== undefined) await underWay;
@@ -328,7 +367,10 @@ export class MemoryView {
     });
   }
 
-  /** All that is read sees one moment, where the store can do that. `most`: as in `seenFacts`, of all that is read. */
+  /**
+   * Reads in one snapshot read, if the store supports it. `most`: as in `seenFacts`, over all
+   * reads.
+   */
   async #read<T>(read: (pages: Pages) => Promise<T>, most?: number): Promise<T> {
     const store: FactStore = requireBeliefs(this.#context.beliefs).store;
     const line = await this.#line();
@@ -336,7 +378,7 @@ export class MemoryView {
       read(async function* (query, most) {
         for await (const page of seenFacts(facts, line, query, most)) yield page.map(rowOf);
       });
-    // One question sees one moment.
+    // One query is one snapshot.
     return most !== undefined && line.length === 1 ? by(store) : atOneMoment(store, by);
   }
 
@@ -351,9 +393,9 @@ const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
 const EMBED_OPTIONS = form.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
-/** No name is longer: nothing is found by one, and to compose it may take for ever. */
+/** No name is longer, so a longer one finds nothing. Normalising one could take very long. */
 const NAME_MAX = 512;
-/** As what is asserted is named: nothing is found by a name that nothing can have. */
+/** The form of asserted names: a name of another form finds nothing. */
 const NAME = form.of(
   "a text in Unicode's composed form (NFC)",
   (value) => typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
@@ -390,7 +432,7 @@ function requireKind(kind: string): 'current' | 'audit' | 'all' {
   throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
 }
 
-/** `orElse`: what else may stand there. */
+/** `orElse`: the other values allowed there. */
 function requireInstant(instant: string, member: string, orElse = ', or any'): Instant {
   if (isInstant(instant)) return instant;
   throw new MemoryError(
@@ -408,7 +450,7 @@ function requireAskable(text: string, by: RankedBy): void {
     });
   if (!text.isWellFormed() || text.includes('\0'))
     throw new MemoryError('bad_text', 'A text that is looked for has neither U+0000 nor half a surrogate pair.');
-  // An embedder may know what a sign means that is no word.
+  // An embedder may know the meaning of signs that are not words.
   const isEmpty = by === 'text' ? wordsOf(text).length === 0 : text.trim() === '';
   if (isEmpty)
     throw new MemoryError(
@@ -429,7 +471,7 @@ function badRecall(why: string): MemoryError {
   return new MemoryError('bad_recall', `Nothing was recalled: ${why}.`);
 }
 
-/** What a proposal says of what it has recalled. */
+/** The observation of a recall in a proposal. */
 function observed(query: object, facts: readonly FactRow[]): Recalled['observation'] {
   const rows = facts.map(({ fact_id, system_time_start }) => [fact_id, system_time_start]);
   return { name: 'recall', value: { query, rows } as unknown as Json, sensitive: true };
@@ -439,7 +481,7 @@ function badLimit(limit: number): MemoryError {
   return new MemoryError('bad_limit', `A recall gives 1 to ${RECALL_MAX} facts.`, { evidence: { limit } });
 }
 
-/** No witness begins so. */
+/** No witness starts so. */
 function witnessOf(row: FactRow): Witness | 'erased' {
   return row.object.startsWith('{"$erased":') ? 'erased' : readWitness(row);
 }

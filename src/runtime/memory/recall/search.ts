@@ -5,38 +5,41 @@ import { seenHits } from '../visible/hits.ts';
 import { atOneMoment } from '../visible/snapshot-read.ts';
 import type { Line } from '../visible/visibility.ts';
 
-/** How facts are looked for by a text: by its words, by what it means, or by both. */
+/** The search method: full-text, vector, or both. */
 export type RankedBy = 'text' | 'embedding' | 'hybrid';
 
-/** A fact that answers a text, and how well: by what was asked, and by each of the lists that it stands in. */
+/** A fact that matches a text, with its score overall and in each result list. */
 export interface Ranked {
   readonly fact: FactVersion;
   readonly score: Score;
 }
 
-/** More is better. Those of different questions say nothing of each other. */
+/** Greater is better. Scores of different queries cannot be compared. */
 export interface Score {
-  /** What facts are ordered by: that of the only list, or the sum of 1 / (60 + place) over both. */
+  /**
+   * The score that sorts the facts: that of the only list, or the sum of 1 / (60 + rank) over both
+   * lists.
+   */
   readonly score: number;
-  /** BM25, where its words were looked for and found. */
+  /** BM25, if full-text search found the fact. */
   readonly text?: number;
-  /** The cosine to the text that was asked, where its meaning was looked for. */
+  /** The cosine to the query text, if vector search found the fact. */
   readonly embedding?: number;
 }
 
 type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 
-/** Facts of each list that are fused at least. */
+/** Minimum number of facts of each list that are fused. */
 const FUSED_MIN = 100;
 
-/** Texts that an embedder is given at once. */
+/** Texts passed to an embedder at a time. */
 const EMBEDDED_AT_ONCE = 64;
 
 /**
- * The best of the facts that are asked for, as many as `limit`. Where a predicate is given, those alone that it wants are ranked. What has no vector
- * of the embedder gets one first.
+ * The best matching facts, at most `limit`. With a predicate function, only the facts that it
+ * accepts are ranked. Facts without a vector of the embedder get one first.
  *
- * @throws MemoryError `no_embedder`, `bad_vector`; what the embedder throws, and the signal
+ * @throws MemoryError `no_embedder`, `bad_vector`; the errors of the embedder; the signal's reason
  */
 export async function ranked(
   store: FactStore,
@@ -50,10 +53,10 @@ export async function ranked(
     signal,
     limit,
   }: {
-    /** The memories that are looked into. */
+    /** The visibility chain to search. */
     readonly line: Line;
     readonly filter: Filter;
-    /** What no store asks for. */
+    /** The filter that no store can apply. */
     readonly isWanted: ((fact: FactVersion) => boolean) | undefined;
     readonly text: string;
     readonly by: RankedBy;
@@ -65,7 +68,7 @@ export async function ranked(
     wantedOf((depth) => seenHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
   const byText = (facts: FactReads, limit: number): Promise<FactHit[]> =>
     best(facts, (query, limit) => facts.factsByText({ ...query, text, limit }), limit);
-  // One question sees one moment.
+  // One query is one snapshot.
   const isOne = line.length === 1 && isWanted === undefined;
   const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
     isOne && by !== 'hybrid' ? read(store) : atOneMoment(store, read, { byText: by !== 'embedding' });

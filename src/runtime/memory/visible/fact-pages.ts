@@ -1,27 +1,32 @@
 import type { FactQuery, FactReads, FactVersion } from '#ledger';
 
-/** Rows of the first page, of which most are not full; and of those after it. */
+/**
+ * Rows of the first page and, for several partitions, of later pages. Most first pages are not
+ * full.
+ */
 const FIRST = 1_000;
 const LARGE = 8_000;
-/** Of one partition alone each page is twice as large as the one before, up to so many rows. */
+/** For one partition each page is twice as large as the one before, up to this number of rows. */
 const LARGEST = 64_000;
 
-/** Characters of what a page says, where its rows are as long as those of the one before. */
+/** Maximum characters of a page, assuming its rows are as long as those of the page before. */
 const CHARACTERS = 4_000_000;
 
 export interface FactPagesOptions {
   /** Called before each page is read. */
   readonly onAsk?: () => void;
-  /** No more rows are wanted: they are read at once, and so are as they were at one moment. */
+  /** Maximum number of rows. They are read in one query, and so as of one moment. */
   readonly most?: number | undefined;
 }
 
 /**
- * The facts that are asked for, in the order of a store. For each page it looks at all that there is of a key, since that stands in another
- * order there; so a long history is read by large pages, and a longer one by larger ones.
+ * The matching facts, in the order of a store. For each page a store reads all rows of a key,
+ * because its own order differs. So a long history is read in large pages, and a longer one in
+ * larger pages.
  *
- * Where a time of the system is asked for, the rows of each partition are as they were at one moment: those of one that goes on after a page
- * are read once more, and together. Else of a change in between what was believed before it would be there, and what is since then, too.
+ * With a system time, the rows of each partition are as of one moment: a partition that continues
+ * after a page is read again as a whole. Otherwise a change between two pages would return both the
+ * old and the new fact.
  *
  * @throws StoreError
  */
@@ -36,7 +41,7 @@ export async function* factPages(
   for (let limit = most ?? FIRST; ; ) {
     onAsk();
     const page = await store.facts({ ...query, ...(after && { after }), limit });
-    // What has come to be since then of what was read together.
+    // The rows that were not in the partition that was read as a whole.
     const rows = page.filter((row) => whole === undefined || !isOfOne(row, whole));
     const last = rows.at(-1);
     const isRest = page.length < limit || page.length === most;
@@ -59,7 +64,7 @@ export async function* factPages(
   }
 }
 
-/** All rows of one partition that are asked for, by one question: `limit` is how many they may be at first. */
+/** All matching rows of one partition, in one query; `limit`: the first guess of their number. */
 async function readTogether(
   store: FactReads,
   { after: _, ...query }: Omit<FactQuery, 'limit'>,

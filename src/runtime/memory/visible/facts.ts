@@ -5,11 +5,14 @@ import { type Ahead, type Level, type Line, seen, untilOf } from './visibility.t
 const PAGE = 1_000;
 
 /**
- * The facts that who has this line sees, in the order of a store, by pages: those of a partition come together where there are several
- * memories. `query` is of one space, and has no branch. `most`: no more of them are wanted.
+ * The facts visible in this chain, in the order of a store, by pages. With several memories the
+ * rows of a partition come together. `query` is for one space, and has no branch. `most`: maximum
+ * number of facts.
  *
- * Each partition is as it was at one moment, also where a memory has its first change of it meanwhile: that comes all at once, and only once. What
- * was not there when it was asked since when has no rows yet; what was, and had none before, is read again.
+ * Each partition is as of one moment, also if a memory changes it for the first time during the
+ * read. Such a change is atomic and happens once. If the memory did not have the partition when its
+ * start was read, it has no rows yet. If it has the partition but had no rows before, it is read
+ * again.
  *
  * @throws StoreError
  */
@@ -26,7 +29,7 @@ export async function* seenFacts(
   }
   const turns = { last: 0 };
   const partitions = line.map((level) => new Peeked(partitionsOf(store, query, level, turns)));
-  // Before the rows: then none of them has to be read again.
+  // Read before the rows, so that none of them must be read again.
   await Promise.all(partitions.map((each) => each.head()));
   const rows = line.map((level) => new Rows(store, query, level, turns));
   let page: FactVersion[] = [];
@@ -54,8 +57,8 @@ export async function* seenFacts(
 }
 
 /**
- * What is asked of one memory: nothing that came after it is seen, so that what was closed since is open there. Partitions that are seen up to
- * a later time are asked for by their names.
+ * The query for one memory: later changes are not visible, so rows closed since are open there.
+ * Partitions that are visible up to a later time are queried by name.
  */
 export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, level: Level): FactQuery {
   const { branch } = level;
@@ -67,7 +70,10 @@ export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, leve
   return { ...of, system: until === undefined || (system !== 'now' && system < until) ? system : until };
 }
 
-/** Partitions of what is asked that are seen up to a later time there, in the order of a store; where time restricts nothing, all are seen alike. */
+/**
+ * Matching partitions that are visible up to a later time, in the order of a store. Without a time
+ * restriction, all partitions are visible alike.
+ */
 export function aheadIn({ space, subject, predicate, system }: Omit<FactQuery, 'branch'>, { ahead }: Level): Ahead[] {
   if (system === undefined || (subject !== undefined && predicate !== undefined)) return [];
   const isAsked = (name: Ahead): boolean =>
@@ -77,7 +83,7 @@ export function aheadIn({ space, subject, predicate, system }: Omit<FactQuery, '
   return [...(ahead?.values() ?? [])].filter(isAsked).sort(byNames);
 }
 
-/** Counts reads, so that of two it is known which came first. */
+/** Counts reads, to order two of them. */
 interface Turns {
   last: number;
 }
@@ -90,9 +96,9 @@ class Rows {
   readonly #query: FactQuery;
   readonly #turns: Turns;
   readonly #rows: Peeked<FactVersion>;
-  /** What is asked for by its names, and was not yet. */
+  /** Partitions to be queried by name, not yet queried. */
   #ahead: Ahead[];
-  /** Of the page that the next row is in. */
+  /** The read that returned the page of the next row. */
   #turn: number = 0;
 
   constructor(store: FactReads, asked: Omit<FactQuery, 'branch'>, level: Level, turns: Turns) {
@@ -105,7 +111,7 @@ class Rows {
     this.#ahead = aheadIn(asked, level);
   }
 
-  /** The partition that comes next. */
+  /** The next partition. */
   async next(): Promise<Names | undefined> {
     const row = await this.#rows.head();
     const [ahead] = this.#ahead;
@@ -113,7 +119,10 @@ class Rows {
     return byNames(ahead, row) < 0 ? ahead : row;
   }
 
-  /** Those of a partition that comes next, if it is there. `own`: since when, and what is known of it was read in which turn. */
+  /**
+   * The rows of the next partition, if this memory has it. `own`: its start, and the read that
+   * returned it.
+   */
   async of(names: Names, own: Own | 'shared' | undefined): Promise<FactVersion[]> {
     const found = await this.#rows.takeWhile((row) => byNames(row, names) === 0);
     const [ahead] = this.#ahead;
@@ -122,7 +131,7 @@ class Rows {
       return own === undefined ? [] : this.#again(names);
     }
     if (own === 'shared') return found;
-    // It began when nothing was known of it yet.
+    // The partition started after its start was read.
     if (own === undefined) return [];
     return found.length > 0 || own.turn < this.#turn ? found : this.#again(names);
   }
@@ -142,7 +151,7 @@ class Rows {
   }
 }
 
-/** A partition that a memory has of its own, and in which turn that was read. */
+/** A partition that a memory has of its own, and the read that returned it. */
 type Own = BranchPartition & { readonly turn: number };
 
 async function* partitionsOf(
@@ -162,7 +171,7 @@ async function* partitionsOf(
   let after: BranchPartition | undefined;
   for (;;) {
     const page = await store.branchPartitions({ ...query, ...(after && { after }) });
-    // Counted once it is read: rows that were asked for later have a greater turn.
+    // Counted after the read: rows requested later have a greater number.
     const turn = ++turns.last;
     for (const partition of page) yield { ...partition, turn };
     if (page.length < PAGE) return;
@@ -176,7 +185,7 @@ async function partitionAt(partitions: Peeked<Own>, names: Names): Promise<Own |
   return head !== undefined && byNames(head, names) === 0 ? head : undefined;
 }
 
-/** What comes, with a look at the next. */
+/** An iterator with a look at its next item. */
 class Peeked<T> {
   readonly #items: AsyncIterator<T>;
   #next: Promise<IteratorResult<T>> | undefined;
@@ -207,7 +216,7 @@ export function byNames(a: Names, b: Names): number {
   return byCodePoints(a.subject, b.subject) || byCodePoints(a.predicate, b.predicate);
 }
 
-/** The order of a store inside of a partition. */
+/** The order of a store within a partition. */
 function byPlace(a: FactVersion, b: FactVersion): number {
   return (
     byCodePoints(a.system_time_start, b.system_time_start) ||
@@ -216,7 +225,7 @@ function byPlace(a: FactVersion, b: FactVersion): number {
   );
 }
 
-// The bytes of UTF-8 stand in the order of code points.
+// The bytes of UTF-8 sort in the order of code points.
 function byCodePoints(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -5,10 +5,10 @@ import type { Line } from './visibility.ts';
 type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 
 /**
- * The best of the facts that who has this line sees, of those that the filter wants: as many as `limit`, or all there are. `search` gives the
- * best of one memory. What a text is worth is the same in all memories of a space.
+ * The best visible facts of those that the filter accepts, at most `limit`. `search` returns the
+ * best facts of one memory. A text has the same score in all memories of a space.
  *
- * @throws what `search` throws; StoreError
+ * @throws the errors of `search`; StoreError
  */
 export async function seenHits(
   store: FactReads,
@@ -37,13 +37,16 @@ export async function seenHits(
   }
 }
 
-/** The best of one memory. What it has not given is no better than `floor`, of which there is none where it gave all. */
+/**
+ * The best facts of one memory. No fact that it did not return is better than `floor`; undefined if
+ * it returned all.
+ */
 interface Found {
   readonly hits: readonly FactHit[];
   readonly floor: number;
 }
 
-/** Those of the hits that are seen, as they are seen, best first. */
+/** The visible facts among the hits, in their visible form, best first. */
 async function seenOf(store: FactReads, line: Line, filter: Filter, hits: readonly FactHit[]): Promise<FactHit[]> {
   const scores = new Map<string, number>();
   for (const { fact, score } of hits) scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
@@ -56,7 +59,7 @@ async function seenOf(store: FactReads, line: Line, filter: Filter, hits: readon
       const score = scores.get(nameOf(fact));
       if (score !== undefined) found.push({ fact, score });
     }
-  // Stable: those that are equally good stay in the order of a store.
+  // Stable: facts of equal score stay in the order of a store.
   return found.sort((a, b) => b.score - a.score);
 }
 

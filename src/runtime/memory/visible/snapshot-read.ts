@@ -1,6 +1,6 @@
 import type { FactReads, FactStore } from '#ledger';
 
-/** What `read` finds by several questions, of one moment where the store can do that. */
+/** Runs the queries of `read` in one snapshot read, if the store supports it. */
 export function atOneMoment<T>(
   store: FactStore,
   read: (facts: FactReads) => Promise<T>,

@@ -15,62 +15,78 @@ import {
 } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 
-/** A memory that is looked into: what is shared, or what a branch has of its own. */
+/** A memory of a visibility chain: the shared memory, or that of a branch. */
 export interface Level {
-  /** Absent: what is shared. */
+  /** Absent for the shared memory. */
   readonly branch?: string;
-  /** Up to when it is seen, which is where the branch of the level before begins. Absent of the first one. */
+  /**
+   * The time up to which it is visible: the start of the branch before it in the chain. Absent for
+   * the first memory.
+   */
   readonly until?: Instant;
-  /** Partitions that are seen up to a later time than `until`: the source had changed them by then, and somebody with a clock far ahead had before. */
+  /**
+   * Partitions that are visible up to a later time than `until`: the source had changed them by
+   * then, after a writer whose clock was far ahead.
+   */
   readonly ahead?: ReadonlyMap<string, Ahead>;
 }
 
-/** A partition that is seen up to a time of its own. */
+/** A partition that is visible up to a time of its own. */
 export type Ahead = Pick<PartitionName, 'space' | 'subject' | 'predicate'> & { readonly until: Instant };
 
-/** The memories that a trajectory sees, its own first; what is shared is the last one. No `until` is greater than one before it. */
+/**
+ * The memories that a trajectory sees, its own first and the shared one last. No `until` is greater
+ * than the one before it.
+ */
 export type Line = readonly [Level, ...Level[]];
 
-/** What everybody sees who is in no branch. */
+/** The visibility chain outside of any branch. */
 export const SHARED: Line = [{}];
 
 /**
- * As far as a system time may be ahead of where a branch begins for all partitions to be seen up to it: a partition that was changed in the same tick
- * has a time of its own, a little ahead. One that is further ahead counts for its own partition alone, so that a clock that is far ahead lets nothing else in.
+ * Maximum by which a system time may be after the start of a branch and still extend the visibility
+ * of all partitions. A partition that was changed in the same tick has a time slightly ahead. A
+ * time further ahead extends only its own partition, so a clock that is far ahead reveals nothing
+ * else.
  */
 const AHEAD_MICROS = 1_000_000;
 const PAGE = 1_000;
 
-/** Trajectories whose memories are kept; more only cost reading where they begin again. */
+/** Number of cached visibility chains. Evicted chains are read again. */
 const LINES_MAX = 4_096;
 
-/** Finds out which memories trajectories see. What is found never changes, and is kept as long as it is asked for now and then. */
+/**
+ * Finds the visibility chains of trajectories. A chain never changes, and is cached while it is
+ * used now and then.
+ */
 export class Lines {
   readonly #store: LedgerStore;
   readonly #lines: RecentMap<string, Line>;
 
-  /** `max`: how many are kept at least. */
+  /** `max`: minimum number of cached chains. */
   constructor(store: LedgerStore, max: number = LINES_MAX) {
     this.#store = store;
     this.#lines = new RecentMap(max);
   }
 
-  /** Undefined where it has to be read first. */
+  /** Undefined if it must be read first. */
   known(trajectoryId: string): Line | undefined {
     return this.#lines.get(trajectoryId);
   }
 
   /**
-   * A branch has a memory of its own, and sees what its source saw where it begins. Who was delegated to sees and says what the one who
-   * delegated does: what a branch passes on stays inside of it.
+   * The visibility chain of a trajectory. A branch has its own memory, and sees its source's memory
+   * as of the branch entry. A delegated trajectory shares the memory of its parent. Inside a
+   * branch, delegated trajectories share the branch's memory.
    *
-   * @throws RuntimeError `not_found` where it, or what it comes from, is not in the store; `invalid_ledger` where it comes from itself
+   * @throws RuntimeError `not_found` if the trajectory or one of its sources is not in the store;
+   * `invalid_ledger` if the trajectory is its own source
    */
   of(trajectoryId: string): Promise<Line> {
     return this.#of(trajectoryId, new Set());
   }
 
-  /** `path`: those that led to it. */
+  /** `path`: the trajectories that led to it. */
   async #of(trajectoryId: string, path: ReadonlySet<string>): Promise<Line> {
     const known = this.#lines.get(trajectoryId);
     if (known !== undefined) return known;
@@ -92,9 +108,10 @@ export class Lines {
   }
 
   /**
-   * Up to when a source is seen: what its own trajectory had changed where the branch begins is, by its place there and whatever the clocks said; what
-   * others had, by time. All of the source's entries up to there are looked through, once for each branch. Nothing is seen less far than in
-   * the memory above, which the source saw so.
+   * The time up to which a source is visible. Changes of the source's own trajectory count by
+   * position before the branch entry, whatever the clocks show; changes of others count by time.
+   * Reads all of the source's entries up to there, once for each branch. No memory is visible less
+   * far than in the source's own chain.
    */
   async #point(
     { source_trajectory_id, source_commit_id }: BranchPayload,
@@ -114,7 +131,8 @@ export class Lines {
     const latest = addMicros(at, AHEAD_MICROS);
     const near = changes.map(([, time]) => time).filter((time) => time <= latest);
     const until = [above?.until ?? at, ...near].reduce(maxInstant, at);
-    // What was ahead where the source began may be passed by now, and then it is seen as far as everything.
+    // Partitions that were ahead where the source starts may not be ahead any more. They are then
+    // visible as far as all others.
     const ahead = new Map([...(above?.ahead ?? [])].filter(([, one]) => one.until > until));
     for (const [partition, time] of changes) {
       const name = time > until ? await this.#nameOf(partition) : undefined;
@@ -125,7 +143,7 @@ export class Lines {
     return { until, ...(ahead.size > 0 && { ahead }) };
   }
 
-  /** Undefined where it was erased: nobody sees it then. */
+  /** Undefined if the name was erased: the partition is then invisible. */
   async #nameOf({ $blob }: BlobRef): Promise<Omit<Ahead, 'until'> | undefined> {
     const text = await this.#store.blob($blob);
     if (text === undefined) return undefined;
@@ -140,12 +158,15 @@ export class Lines {
   }
 }
 
-/** Up to when a partition is seen there; undefined of the first memory of a line. */
+/** The time up to which a partition is visible there; undefined for the first memory of a chain. */
 export function untilOf({ until, ahead }: Level, name: Omit<Ahead, 'until'>): Instant | undefined {
   return ahead?.get(aheadKey(name))?.until ?? until;
 }
 
-/** Whether it is a commit that may have changed something at a later time than that; of most the text says that it has not. */
+/**
+ * Whether an entry is a commit that may have changed a fact after that time. The text of most
+ * entries shows that they have not.
+ */
 function mayBeAhead({ kind, payload }: EntryRow, at: Instant): boolean {
   if (kind !== 'commit') return false;
   for (const [, time] of payload.matchAll(/"system_time":"([^"]*)"/g)) if ((time as string) > at) return true;
@@ -157,10 +178,12 @@ function aheadKey({ space, subject, predicate }: Omit<Ahead, 'until'>): string {
 }
 
 /**
- * What is seen of one partition, of what each memory of a line has of it: rows of the source up to where the branch begins, then those of
- * the branch. What a source closed later is open in the branch; what the branch has taken over as rows of its own stands there alone.
+ * The visible rows of one partition, from each memory of a chain: rows of the source up to the
+ * start of the branch, then those of the branch. Rows that the source closed later are open in the
+ * branch. If the branch has inherited the rows as its own, only its own rows count.
  *
- * `since`: of each memory that has the partition of its own, until when it has what its source had (`PartitionState`).
+ * `since`: for each memory with its own partition, the time up to which it has the source's rows
+ * (`PartitionState`).
  */
 export function seen(
   line: Line,
