@@ -2,27 +2,27 @@ import type { Name } from '#authority';
 import { ChurnMap } from '#base';
 import { isOfPath, isStar } from './scopes.ts';
 
-/** Where scopes with the same first segments come together, and what is kept of them. */
+/** The place of scopes with the same first segments, and the data stored there. */
 export interface Place<Slot> {
   readonly parent: Place<Slot> | undefined;
-  /** The segment that leads here. */
+  /** The segment that leads to this place. */
   readonly token: string;
-  /** Most places have none. */
+  /** Most places have no children. */
   children: ChurnMap<string, Place<Slot>> | undefined;
-  /** Those of them that are stars, so that they need not be looked up. */
+  /** The child that is a star, cached to avoid a lookup. */
   pathStar: Place<Slot> | undefined;
   nameStar: Place<Slot> | undefined;
-  /** Of scopes that end here or below. */
+  /** Data of scopes that end here or below. */
   readonly below: Slot;
-  /** Of those that end here, and mean whatever is below. */
+  /** Data of scopes that end here and include all scopes below. */
   ends: Slot | undefined;
-  /** Of those that end here in `/**`, and mean what is below in the path. */
+  /** Data of scopes that end here in `/**` and include the path below. */
   pathEnds: Slot | undefined;
 }
 
 /**
- * A trie of segments. What a scope meets is found on its own way down, however many others there are; only a star in it looks
- * at what is beside each other.
+ * A trie of segments. All overlapping scopes are on the scope's own path, however many others
+ * exist. Only a star in the scope inspects siblings.
  */
 export class ScopeTrie<Slot> {
   readonly #make: () => Slot;
@@ -33,7 +33,7 @@ export class ScopeTrie<Slot> {
     this.#root = this.#place(undefined, '');
   }
 
-  /** Shows all slots that tell of this scope, and answers with the place where it ends. */
+  /** Shows all slots on the path of this scope, and returns the place at which the scope ends. */
   enter({ tokens, rest }: Name, show: (slot: Slot) => void): Place<Slot> {
     let place = this.#root;
     show(place.below);
@@ -58,12 +58,12 @@ export class ScopeTrie<Slot> {
     return place;
   }
 
-  /** Shows slots that tell, together, of just the scopes that meet this one (`scopesMeet`). */
+  /** Shows slots that together cover exactly the scopes that overlap this one (`scopesMeet`). */
   visit({ tokens, rest }: Name, show: (slot: Slot) => void): void {
     this.#descend(this.#root, tokens, 0, rest, show);
   }
 
-  /** `from`: how many of the tokens have led to the place. */
+  /** `from`: number of tokens that lead to the place. */
   #descend(
     from: Place<Slot>,
     tokens: readonly string[],
@@ -97,7 +97,7 @@ export class ScopeTrie<Slot> {
     for (const child of place.children?.values() ?? []) if (isOfPath(child.token)) show(child.below);
   }
 
-  /** Takes a place with all that is below out of the trie. */
+  /** Removes a place and all places below it from the trie. */
   cut(place: Place<Slot>): void {
     if (place.parent === undefined) {
       this.#root = this.#place(undefined, '');

@@ -1,9 +1,9 @@
 import { type Name, readScope } from '#authority';
 
-/** What is done to a resource. Reads conflict with writes, writes with both. */
+/** The access to a resource. Reads conflict with writes, and writes with both. */
 export type Access = 'read' | 'write';
 
-/** A resource, or a pattern of resources, and what is done to it. */
+/** A resource, or a pattern of resources, and the access to it. */
 export interface Claim {
   readonly scope: Name;
   readonly access: Access;
@@ -15,8 +15,9 @@ export function readClaim(access: Access, scope: string): Claim {
 }
 
 /**
- * Whether two scopes may name one resource, or one that is inside of the other: `fs:/repo` meets `fs:/repo/src/**` and
- * `fs:/repo/a`, because whoever moves a folder has moved what is in it. `*` stands for one whole segment.
+ * Whether two scopes can name the same resource, or one resource inside the other. `fs:/repo`
+ * overlaps `fs:/repo/src/**` and `fs:/repo/a`, because moving a folder moves its content. `*`
+ * stands for one whole segment.
  */
 export function scopesMeet(left: Name, right: Name): boolean {
   const shared = Math.min(left.tokens.length, right.tokens.length);
@@ -28,16 +29,19 @@ export function conflicts(left: Claim, right: Claim): boolean {
   return (left.access === 'write' || right.access === 'write') && scopesMeet(left.scope, right.scope);
 }
 
-/** Whether a claim lies inside of what was claimed: who may write may read. Of many claims, see `ClaimSet`. */
+/**
+ * Whether a claim lies inside the claimed scopes. Write access includes read access. For many
+ * claims, use `ClaimSet`.
+ */
 export function covers(claimed: Iterable<Claim>, { scope, access }: Claim): boolean {
   for (const claim of claimed)
     if ((claim.access === 'write' || access === 'read') && scopeContains(claim.scope, scope)) return true;
   return false;
 }
 
-/** As `contains` says of texts, which would have to be looked up, or read again where there are many. */
+/** Same as `contains` for texts, without the lookup or the parsing of many texts. */
 function scopeContains(wider: Name, narrower: Name): boolean {
-  // Most that is claimed is what is touched.
+  // Most claims equal the accessed scope.
   if (wider.text === narrower.text) return true;
   const { tokens } = wider;
   const given = narrower.tokens;
@@ -46,13 +50,13 @@ function scopeContains(wider: Name, narrower: Name): boolean {
   return continues(wider.rest, given[tokens.length] ?? narrower.rest);
 }
 
-/** Whether a scope that ends so contains what goes on with that, a segment or an end of its own. */
+/** Whether a scope with this end contains a continuation: a segment, or another end. */
 export function continues(rest: Name['rest'], next: string): boolean {
   if (rest === '') return next === '';
   return rest === ':**' ? next !== '' : next[0] === '/';
 }
 
-/** Whether a scope that has ended can mean what goes on with that token: `/**` only what goes on in the path. */
+/** Whether an ended scope can include that token. `/**` includes only tokens of the path. */
 function goesOn({ rest }: Name, token: string | undefined): boolean {
   return token === undefined || rest !== '/**' || isOfPath(token);
 }

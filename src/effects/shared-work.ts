@@ -7,25 +7,28 @@ import type { Claim } from './scopes.ts';
 interface Shared {
   readonly work: Work;
   claims: ClaimSet;
-  /** Came too late, are not registered, and are to be given up. Undefined where none did. */
+  /** Stale claims, which are not registered and must be released. Undefined if there are none. */
   late: ClaimSet | undefined;
-  /** It was begun here, so that what it does is seen from here. */
+  /** The work started in this process, so its acts are visible here. */
   readonly isHere: boolean;
-  /** Whose it is. */
+  /** The fence of the owner. */
   fence: number;
-  /** It waits for a person, and nobody goes on with it. */
+  /** The work needs a human decision, and no process resumes it. */
   isLeft: boolean;
-  /** Where nobody acts before a person has decided, also while that is carried out. */
+  /** Claims that stay blocked until the human decision is made and carried out. */
   doubts: Registration[];
 }
 
 /**
- * The live work of all who work on the effects of a store, as it follows from what they say of it, in one order that is the same for
- * all. Each has one of these: they agree at the same place in that order, so that who is younger waits for who is older wherever
- * that is at work. One that is alone says things to itself.
+ * The active work of all members of a store's group, derived from their published events. All
+ * members apply the events in one order and so agree on the state. Work with a higher epoch
+ * therefore waits for lower epochs in every process. An engine in exclusive mode publishes events
+ * to itself.
  *
- * It may lag behind: whoever is older was registered before one's own epoch was given, and so is known here. Who is older and
- * claims more later is stale where somebody younger was there first, also if that one has not acted yet, which is not seen from here.
+ * The view may lag behind. Work with a lower epoch was registered before the own epoch was
+ * assigned, and so is known here. Work with a lower epoch that claims more later is stale if work
+ * with a higher epoch has the claim. That holds even before the other work has acted, because its
+ * acts are not visible here.
  */
 export class SharedWork {
   readonly coordinator: Coordinator;
@@ -33,18 +36,18 @@ export class SharedWork {
   readonly #doubts = new ClaimIndex();
   readonly #works = new ChurnMap<number, Shared>();
 
-  /** `fence`: of whose view it is. `last`, `isOrdered`: as for a `Coordinator`. */
+  /** `fence`: the owner of the view. `last`, `isOrdered`: same as for `Coordinator`. */
   constructor(fence: number, last = 0, isOrdered = true) {
     this.#fence = fence;
     this.coordinator = new Coordinator(last, isOrdered);
   }
 
-  /** Epochs that are this one's to go on with. */
+  /** Epochs that this member must continue. */
   *mine(): Iterable<number> {
     for (const [epoch, { fence, isLeft }] of this.#works) if (fence === this.#fence && !isLeft) yield epoch;
   }
 
-  /** Epochs that wait for a person, whoever had them. */
+  /** Epochs that need a human decision, of any owner. */
   left(): number[] {
     return [...this.#works].filter(([, { isLeft }]) => isLeft).map(([epoch]) => epoch);
   }
@@ -57,7 +60,7 @@ export class SharedWork {
     return this.#works.get(epoch)?.work;
   }
 
-  /** The epoch of what waits for a person there. */
+  /** The epoch of the unresolved work that blocks the claim. */
   doubtAt(claim: Claim): number | undefined {
     if (this.#doubts.size === 0) return undefined;
     const epoch = this.#doubts.least(claim);
@@ -65,8 +68,8 @@ export class SharedWork {
   }
 
   /**
-   * `isHere`: by this one itself. What another one has begun that is gone since, and was taken over by this one before this one has
-   * heard of it, is heard of as this one's.
+   * Applies the start of work. `isHere`: this member started it. Work of an ended member that this
+   * member adopted before it applied the start counts as its own.
    */
   begun(epoch: number, fence: number, claims: readonly Claim[], isHere = fence === this.#fence): Work {
     const work = this.coordinator.resume(epoch, claims);
@@ -77,8 +80,9 @@ export class SharedWork {
   }
 
   /**
-   * More claims, or why they come too late; where they do they are not registered here, and are to be given up. What it has already
-   * does not come too late, also where somebody younger waits for it.
+   * Applies more claims, or returns why they are stale. Stale claims are not registered and must be
+   * released. Claims that the work already has never become stale, even if a higher epoch waits for
+   * it.
    */
   grown(epoch: number, claims: readonly Claim[]): Stale | undefined {
     const shared = this.#works.get(epoch);
@@ -110,8 +114,8 @@ export class SharedWork {
   }
 
   /**
-   * It waits for a person: nobody waits for it, and nobody acts where it has claims. `kept`: those that it keeps, inside of what it has;
-   * all else is free.
+   * Marks the work as unresolved. Other work no longer waits for it, and its claims are blocked.
+   * `kept`: the claims to keep, inside its present claims; all others are released.
    */
   leave(epoch: number, kept?: readonly Claim[]): void {
     const shared = this.#works.get(epoch);
@@ -123,7 +127,7 @@ export class SharedWork {
     this.coordinator.end(shared.work);
   }
 
-  /** Goes on with what was left, where no other does so already. */
+  /** Resumes unresolved work, unless another member already does. */
   owned(epoch: number, fence: number): boolean {
     const shared = this.#works.get(epoch);
     if (shared?.isLeft !== true) return false;
@@ -140,7 +144,7 @@ export class SharedWork {
     this.#works.delete(epoch);
   }
 
-  /** All that was of `gone` is of another one now. */
+  /** All work of the member `gone` now belongs to another member. */
   taken(gone: number, fence: number): void {
     for (const shared of this.#works.values()) if (shared.fence === gone) shared.fence = fence;
   }

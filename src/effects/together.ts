@@ -2,20 +2,23 @@ import type { Json } from '#base';
 import type { Call, Undone } from './call.ts';
 import type { EffectClass } from './protocol.ts';
 
-/** One of the calls that are made together. */
+/** One call of a batch. */
 export interface TogetherCall {
-  /** Of its tool: `Together.part`. */
+  /** The tool's `Together.part`. */
   readonly part: any;
   readonly input: any;
   readonly call: Call;
-  /** What it has answered, of one that is undone. */
+  /** The result of the call, for a compensation. */
   readonly result?: Json;
-  /** What the body was told that it answers (`hold`): where it answers otherwise, nothing is done. */
+  /**
+   * The answer that the body received (`hold`). If the call now answers differently, the batch does
+   * nothing.
+   */
   readonly told?: Json;
 }
 
 /**
- * A call that was made for a body, where nobody else sees it yet.
+ * A staged call: the body has its answer, and other transactions do not see its write.
  *
  * @experimental Staged SQL may change in any release.
  */
@@ -27,66 +30,76 @@ export interface HeldCall {
 }
 
 /**
- * What one transaction has done at one place where nobody else sees it, as in an open transaction of a database.
+ * The staged writes of one transaction at one place, as in an open database transaction.
  *
  * @experimental Staged SQL may change in any release.
  */
 export interface Holding {
   /**
-   * Does what is called, when all of `before`, and nothing else, has been done there: what is more is taken back, and what is missing is done
-   * again. Answers as it will have when it is committed. What fails is as if it had not been.
+   * Executes the call after exactly the calls in `before`. Extra staged calls are rolled back, and
+   * missing ones are executed again. Returns the answer that the call will have after the commit. A
+   * failed call leaves no trace.
    *
-   * @throws EffectError `stale` where something of `before` answers otherwise than it had; DidNothing; the signal's reason
+   * @throws EffectError `stale` if a call of `before` answers differently than before; DidNothing;
+   * the signal's reason
    */
   execute(before: readonly HeldCall[], call: TogetherCall): Promise<unknown>;
-  /** Reads, with what stands there by `before`. @throws as `execute` */
+  /** Reads, and sees the writes of `before`. @throws the errors of `execute` */
   read(before: readonly HeldCall[], call: TogetherCall): Promise<unknown>;
   /**
-   * Makes all of these, and nothing else, stand for good under their keys, all at once. Undefined where it was lost by now and nothing was
-   * done: `execute` of the place is called then. It has ended, whatever comes of that. @throws an error where nobody knows
+   * Commits exactly these calls under their keys, atomically. Returns undefined if the staged
+   * writes were lost and nothing happened; the runtime then calls `execute` of the place. Ends the
+   * holding in every case. @throws an error if the outcome is unknown
    */
   commit(calls: readonly TogetherCall[]): Promise<readonly unknown[] | undefined>;
   /**
-   * Takes back what is more than `before`, so that what was done there at once, beside that, can be undone: by what it keeps, it may be in the
-   * way. Never fails. Without it, the next call does that.
+   * Rolls back all staged calls after `before`. An immediate effect at the same place can then be
+   * compensated without waiting for locks of the holding. Never fails. Default: the next call rolls
+   * them back.
    */
   back?(before: readonly HeldCall[]): Promise<void>;
   /**
-   * Does `before` again where that was let go for what its own transaction has done there meanwhile, at once: what that has changed is found
-   * now, and not after the commit. Asked after each of those, and at the gate. @throws EffectError `stale` where something of it answers otherwise than it had
+   * Executes `before` again if it was released for an immediate effect of the same transaction. A
+   * change by that effect is then found before the commit. Called after each such effect, and at
+   * the gate. @throws EffectError `stale` if a call of `before` answers differently than before
    */
   again?(before: readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void>;
-  /** Takes back what was not committed. Never fails: what can't be taken back is cut off. */
+  /** Rolls back uncommitted calls. Never fails: a connection that cannot roll back is closed. */
   end(): Promise<void>;
 }
 
 /**
- * What makes one step of all that a transaction holds at one place until its commit, as a database does with a transaction of its own:
- * nobody ever sees a part of it. Where there is but one, `execute` and `compensate` of its tool are called.
+ * Runs all buffered effects of a transaction at one place in one step, as a database transaction
+ * does. Other readers never see a part of the batch. For a single effect, the runtime calls
+ * `execute` and `compensate` of its tool.
  */
 export interface Together {
-  /** The place. Tools that name the same one are called together; whose `execute` it is does not matter then. */
+  /**
+   * The place. Tools with the same place form one batch, and any of their `execute` functions may
+   * run it.
+   */
   readonly at: object;
-  /** Of this tool, for whoever executes calls of several. */
+  /** The tool's own data, for the function that executes calls of several tools. */
   readonly part: unknown;
   /**
-   * Does all of these, in the order of the calls, or nothing. Those that have happened by now are not done again, and answer as they did.
-   * What each answers comes in the same order. Throws `DidNothing` where it is certain that nothing was done, with the `key` of the one
-   * for which that is so, if it is one; anything else is taken for a lost answer to all of them.
+   * Executes all calls in order, or none. A call that has already happened is not repeated and
+   * returns its earlier answer. The answers are in call order. Throws `DidNothing` if certainly
+   * nothing happened, with the `key` of the responsible call if there is one. Any other error means
+   * that the outcome of all calls is unknown.
    */
   readonly execute: (calls: readonly TogetherCall[]) => Promise<readonly unknown[]>;
   /**
-   * What is held is done while the body runs, where nobody else sees it, so that the body is told what it answers. It begins with the first
-   * call there; whoever is older has acted before.
+   * Stages the calls while the body runs, so the body receives real answers. Staging starts with
+   * the first call at the place, after all work with a lower epoch has acted.
    *
    * @experimental Staged SQL may change in any release.
    */
   readonly hold?: () => Holding;
-  /** Undoes all of these, the last first, or nothing. As `execute`. */
+  /** Compensates all calls, last first, or none. Otherwise same as `execute`. */
   readonly compensate?: (calls: readonly TogetherCall[]) => Promise<readonly Undone[]>;
 }
 
-/** Why a tool can't be called together with others, or undefined. */
+/** The reason why a tool cannot be batched with others, or undefined. */
 export function problemOfTogether(
   together: Together,
   {
@@ -111,10 +124,16 @@ export function problemOfTogether(
   return undefined;
 }
 
-/** The places of effects that are called together with each, itself among them: one list for all of them. */
+/**
+ * The indexes of the effects in the batch of each effect, itself included. The effects of a batch
+ * share one list.
+ */
 export type Mates = (n: number) => readonly number[];
 
-/** By the tools of effects, in their order, as far as they are known; undefined where each is called by itself. */
+/**
+ * Batches by the tools of effects, in order, as far as they are known. Undefined if each effect
+ * runs alone.
+ */
 export function togetherBy(specs: readonly ({ readonly together?: Together } | undefined)[]): Mates | undefined {
   if (specs.length < 2 || specs.every((spec) => spec?.together === undefined)) return undefined;
   const all = new Map<object, number[]>();
@@ -128,10 +147,13 @@ export function togetherBy(specs: readonly ({ readonly together?: Together } | u
   return (n) => all.get(specs[n]?.together?.at as object) ?? [n];
 }
 
-/** Of a tool that only reads: where it sees what its own transaction holds, and nobody else does. Else its `execute` is called. */
+/**
+ * For a read tool: how it sees the staged writes of its own transaction. Default: its `execute` is
+ * called.
+ */
 export interface Sees {
-  /** As in `Together`. */
+  /** Same as `at` of `Together`. */
   readonly at: object;
-  /** Of this tool, for who reads there. */
+  /** The tool's own data, for the function that reads at the place. */
   readonly part: unknown;
 }

@@ -8,90 +8,116 @@ import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink
 import { type Access, type Claim, readClaim } from './scopes.ts';
 import { problemOfTogether, type Sees, type Together } from './together.ts';
 
-/** What a transaction will do when it commits, in the order of its calls: for reads that are to see their own writes. */
+/**
+ * The buffered effects of a transaction, in call order, for reads that must see their own writes.
+ */
 export type Planned = readonly { readonly tool: string; readonly input: Json }[];
-/** What a sink says of a key. */
+/** The sink's answer about a key. */
 export type Reconciled = { readonly happened: true; readonly result: Json } | { readonly happened: false };
 
-/** Resources as texts of the grammar of scopes: fixed, with `{member}` for a part of the input, or a function of it. */
+/**
+ * Resources in the grammar of scopes: fixed, with `{member}` for a field of the input, or a
+ * function of the input.
+ */
 export type Scopes<Input> = readonly string[] | ((input: Input) => readonly string[]);
 
 /**
- * A tool as it is declared. What it does is its own; what it is has to be right, because all that is promised of effects follows
- * from it (seed 003 §3.4; decisions §5).
+ * The declaration of a tool. Every guarantee for effects depends on a correct class (Atomix §3.4;
+ * docs/decisions/016-effect-outcomes.md).
  */
 export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
-  /** As writs and policies name it: `files.write`. */
+  /** The name in writs and policies: `files.write`. */
   readonly name: string;
   readonly description?: string;
   readonly input: Schema;
-  /** `read`: changes nothing anywhere, and may be called at any time, and again. */
+  /** `read`: changes nothing, and may be called at any time and repeated. */
   readonly class: 'read' | { readonly reversibility: Reversibility; readonly delivery: Delivery; readonly sink: Sink };
-  /** Scopes stand in the effect log for good, where no erasure reaches them: they are of ids, and no content. */
+  /**
+   * The effect log stores scopes permanently, and no erasure removes them. Use ids in scopes, never
+   * content.
+   */
   readonly reads?: Scopes<z.infer<Schema>>;
-  /** As `reads`. */
+  /** Same form as `reads`. */
   readonly writes?: Scopes<z.infer<Schema>>;
-  /** What the caller is answered while the effect is only planned; by default null. */
+  /** The caller's answer while the effect is only planned. Default: null. */
   readonly plan?: (input: z.infer<Schema>, planned: Planned) => unknown;
-  /** Does it. Throws `DidNothing` where it is certain that nothing was done; anything else is taken for a lost answer. */
+  /**
+   * Executes the effect. Throws `DidNothing` if certainly nothing happened. Any other error counts
+   * as a lost answer.
+   */
   readonly execute: (input: z.infer<Schema>, call: Call, planned: Planned) => unknown;
-  /** Undoes what was done, if it still stands as it was left; safe to repeat under one key. */
+  /** Compensates the effect if its result is unchanged. Must be safe to repeat under one key. */
   readonly compensate?: (input: z.infer<Schema>, result: any, call: Call) => Promise<Undone> | Undone;
   /**
-   * What is done about what could not be taken back, as a cancellation by mail where the booking stands: called after each compensation
-   * that leaves a residue, under the same key, so it is safe to repeat. What it answers is kept with the residue. Where it fails, the
-   * compensation counts as failed and both are made again, but for a blind sink, which a person looks at. Where nobody knows what was
-   * left, because the answer to the compensation was lost, it is not called (decisions §5.7; seed 003 §3.2).
+   * Handles the residue of a compensation: a cancellation by mail for a booking that stands is one
+   * example. Called after each compensation with residue, under the same key, and must be safe to
+   * repeat. The answer is stored with the residue.
+   *
+   * If it fails, the compensation counts as failed and both are retried. For a blind sink, a human
+   * decides instead. It is not called if the answer to the compensation was lost and the residue is
+   * unknown (docs/decisions/016-effect-outcomes.md; Atomix §3.2).
    */
   readonly mitigate?: (input: z.infer<Schema>, residue: any, call: Call) => unknown;
-  /** Of a queryable sink: whether the effect of that key has happened. Asked again after a compensation, it has not. */
+  /**
+   * For a queryable sink: whether the effect of that key has happened. After a compensation the
+   * answer must be no.
+   */
   readonly reconcile?: (input: z.infer<Schema>, call: Call) => Promise<Reconciled> | Reconciled;
-  /** Why something reversible has no compensation: it is then let be, and listed for review. */
+  /**
+   * The reason why a reversible effect has no compensation. The effect is left in place and listed
+   * for review.
+   */
   readonly uncompensated?: string;
-  /** What it answers is kept by salted hash, and may be erased. What it is given always is. */
+  /**
+   * The result is stored by salted hash and can be erased. The input is always stored in this way.
+   */
   readonly sensitive?: boolean;
   /**
-   * Whether branches of one transaction, and what they are branches of, may use it at the same place at once: it keeps what they do apart,
-   * or, where it reads, is meant to see it.
+   * Whether branches of one transaction, and their parents, may use the tool at the same place
+   * concurrently. Set it if the tool isolates their effects, or reads and is meant to see them.
    */
   readonly parallel?: boolean;
   /**
-   * Of what can be neither undone nor held: the kind of counselor who approves it, besides those that the action and the rules of the
-   * domain name. By default there are only these, or whoever is a counselor.
+   * For a pivot: the kind of counselor who approves it, in addition to those that the action and
+   * the domain's rules name. Default: only these, or any counselor if there are none.
    */
   readonly channel?: string;
-  /** What it costs, by unit of the writ's budget. */
+  /** The cost, by unit of the writ's budget. */
   readonly cost?: (input: z.infer<Schema>) => Amounts;
   /**
-   * What undoing it costs, of what is reversible with cost: reserved in the budget where it acts at once, until the commit, and
-   * spent when it was compensated (decisions §5.7).
+   * The cost of compensation, for the class `with_cost`. An effect that executes immediately
+   * reserves the cost until the commit, and a compensation spends it
+   * (docs/decisions/016-effect-outcomes.md).
    */
   readonly undoCost?: (input: z.infer<Schema>) => Amounts;
-  /** Of what is held until the commit, at a keyed sink: what makes one step of it and of others at the same place. */
+  /** For a buffered effect at a keyed sink: batches the effect with others at the same place. */
   readonly together?: Together;
-  /** Of what only reads: at which place it sees what its transaction holds there. */
+  /** For a read tool: the place at which it sees its transaction's staged writes. */
   readonly sees?: Sees;
   /**
-   * Why it can't be used beside that other tool, or undefined: asked about all that a runtime is given with it. A declared tool says so
-   * of one that calls the same function, where both may do so under one key.
+   * The reason why this tool cannot be used together with another tool, or undefined. Called for
+   * all tools of a runtime. Return a reason if both tools call the same function under one key.
    */
   readonly problemBeside?: (other: Tool) => string | undefined;
 }
 
-/** A tool ready for use. Made by `declareTool`; immutable. */
+/** A tool ready for use, made by `declareTool`. Immutable. */
 export interface Tool {
   readonly name: string;
   readonly spec: ToolSpec<any>;
-  /** Undefined for a tool that only reads. */
+  /** Undefined for a read tool. */
   readonly class: EffectClass | undefined;
-  /** The input as it is recorded: parsed, and a copy. Each function of the declaration gets one of its own. @throws EffectError `bad_input` */
+  /**
+   * Parses the input and returns the recorded copy. Each function of the declaration receives its
+   * own copy. @throws EffectError `bad_input`
+   */
   parse(input: unknown): Json;
-  /** What a call touches. @throws EffectError `bad_input` for an input whose scopes can't be read */
+  /** The claims of a call. @throws EffectError `bad_input` for an input with invalid scopes */
   claims(input: Json): readonly Claim[];
 }
 
 const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
-/** As a domain may name a kind of counselor. */
+/** The form of a counselor kind in a domain. */
 const CHANNEL = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const CLASS = z.strictObject({
   delivery: z.enum(['buffered', 'externalised']),
@@ -100,10 +126,11 @@ const CLASS = z.strictObject({
 });
 
 /**
- * Checks a declaration and makes it ready for use. A declaration is a plain object: of a class nobody could tell what it has and what
- * is misspelled. A member that is undefined is as if it were not there. The tool is as it was declared, whatever the object becomes.
+ * Validates a declaration and prepares it for use. A declaration is a plain object, because unknown
+ * or misspelled fields of a class instance could not be detected. An undefined field counts as
+ * absent. Later changes of the object do not affect the tool.
  *
- * @throws EffectError `invalid_tool`, naming the tool, what of it is wrong and what to do
+ * @throws EffectError `invalid_tool`, with the tool, the problem and the fix
  */
 export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool {
   if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'a declaration is an object');
@@ -134,7 +161,7 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
 }
 
 /**
- * Refuses the tool of another copy of the package, which may keep its promises otherwise than this one counts on.
+ * Refuses a tool from another copy of the package, which may have other guarantees.
  *
  * @throws CopyError `other_copy`
  */
@@ -142,7 +169,9 @@ export function requireOwnTool(tool: Tool): void {
   requireMadeHere(tool, `The tool ${tool?.name}`);
 }
 
-/** What a declaration may have, and what sort each is; a member that is misspelled would promise nothing. */
+/**
+ * The allowed fields of a declaration, with their types. A misspelled field would have no effect.
+ */
 const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or false' | 'any'>> = {
   name: 'text',
   description: 'text',
@@ -173,7 +202,7 @@ function checkMembers(name: string, spec: ToolSpec<any>): void {
       throw invalid(name, `a tool has no ${JSON.stringify(member)}; there are ${Object.keys(MEMBERS).join(', ')}`);
   }
   for (const [member, sort] of Object.entries(MEMBERS)) {
-    // However it comes to have that: this is how it is used.
+    // Inherited fields count too, because calls use them.
     const value = spec[member as keyof ToolSpec];
     if (value === undefined) continue;
     if (sort === 'function' && !isFunction(value)) throw invalid(name, `its ${member} has to be a function`);
@@ -184,8 +213,8 @@ function checkMembers(name: string, spec: ToolSpec<any>): void {
 }
 
 /**
- * As it is declared now: one object may serve for the next tool, with another name and another `execute`, and what is changed in it would be
- * called under the name and the class that this one was checked with. What stands beside by a symbol, as with tools that are data, is copied too.
+ * Copies the declaration. A caller may change the object for the next tool, and the change must not
+ * affect the tool checked here. Symbol fields, as data tools have, are copied too.
  */
 function copyOf<Schema extends z.ZodType>(spec: ToolSpec<Schema>, sort: EffectClass | undefined): ToolSpec<Schema> {
   const parts = Object.keys(MEMBERS).map((member) => [member, spec[member as keyof ToolSpec]] as const);
@@ -193,7 +222,7 @@ function copyOf<Schema extends z.ZodType>(spec: ToolSpec<Schema>, sort: EffectCl
   return Object.freeze({ ...spec, ...declared, class: sort ?? 'read' });
 }
 
-/** Also of another realm. */
+/** Includes plain objects of another realm. */
 function isPlain(spec: object): boolean {
   const proto: unknown = Object.getPrototypeOf(spec);
   return proto === null || Object.getPrototypeOf(proto) === null;
@@ -262,10 +291,10 @@ function isFunction(part: unknown): boolean {
   return typeof part === 'function';
 }
 
-/** So many faults of an input are told at once, so that it is mended in one go. */
+/** Maximum number of faults of an input in one error. */
 const FAULTS = 5;
 
-/** An input may have been made of anything. */
+/** Stands for input values that are not JSON. */
 const FOREIGN = Object.freeze({ foreign: true });
 
 function parsed(name: string, schema: z.ZodType, input: unknown): Json {
@@ -273,14 +302,14 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
   try {
     read = schema.safeParse(input, { error: issueWords });
   } catch (error) {
-    // As a schema does that takes its time, or throws.
+    // A schema can be asynchronous, or throw.
     throw threw(name, 'its schema can’t tell', error);
   }
   if (!read.success) throw badInput(name, issueText(read.error, [], FAULTS));
   try {
     return copyJson(read.data, FOREIGN);
   } catch (error) {
-    // Whoever calls a tool can't raise that.
+    // The caller of a tool cannot raise that limit.
     const isTooLarge = isAssizeError(error, 'too_large');
     const tooLarge = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes, and no input may; give less at a time`;
     throw badInput(name, isTooLarge ? tooLarge : (error as Error).message.replace(/\.$/, ''), error);
@@ -289,7 +318,7 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
 
 type Template = (input: Json) => readonly string[];
 
-/** Fixed scopes are read now, so that what does not parse is found before anything is called. */
+/** Parses fixed scopes now, so that an invalid one is found before any call. */
 function scopesOf(
   name: string,
   member: 'reads' | 'writes',
@@ -311,7 +340,7 @@ function scopesOf(
   return (input) => parts.map((each) => filled(name, each, input));
 }
 
-/** Who writes has to say where: what claims nothing waits for nobody, and no writ is asked about it. */
+/** A write tool must declare scopes: without claims it never waits, and no writ is checked. */
 function scopesTold(
   name: string,
   member: 'reads' | 'writes',
@@ -325,7 +354,7 @@ function scopesTold(
     throw threw(name, `its ${member} can’t be told`, error);
   }
   if (!Array.isArray(told)) {
-    // Where it is a promise that fails, nobody else hears of that, and the process would end by it.
+    // A rejected promise without a handler would end the process.
     void (async () => told)().catch(() => undefined);
     throw badInput(name, `its ${member} are no list`);
   }
@@ -341,7 +370,7 @@ function templateProblem(scope: string, members: ReadonlySet<string> | undefined
   return problemOf(filled);
 }
 
-/** The members that an input can have; undefined where that is open. */
+/** The possible fields of an input. Undefined if the schema is open. */
 export function inputMembers(input: z.ZodType): ReadonlySet<string> | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   const { catchall } = input.def;
@@ -351,11 +380,11 @@ export function inputMembers(input: z.ZodType): ReadonlySet<string> | undefined 
 
 const MEMBER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** A scope, split at the members of the input that it names. */
+/** A scope, split at the input fields that it names. */
 interface Parts {
   readonly scope: string;
   readonly members: readonly string[];
-  /** Before each member, and after the last one. */
+  /** The text before each field, and after the last one. */
   readonly between: readonly string[];
 }
 
@@ -392,7 +421,7 @@ function problemOf(scope: string): string | undefined {
     readClaim('read', scope);
     return undefined;
   } catch (error) {
-    // It stands within a sentence.
+    // The message is embedded in a sentence.
     return (error as Error).message.replace(/\.$/, '');
   }
 }
@@ -401,7 +430,7 @@ function invalid(name: string, what: string): EffectError {
   return new EffectError('invalid_tool', `The tool ${name} can't be used: ${what}.`, { evidence: { tool: name } });
 }
 
-/** Of code of a declaration, which may throw anything. */
+/** Wraps an error from the declaration's code, which may throw any value. */
 function threw(name: string, what: string, thrown: unknown): EffectError {
   const cause = thrownOf(thrown);
   return badInput(name, `${what}: ${cause instanceof Error ? cause.message : 'it threw what is no error'}`, cause);
