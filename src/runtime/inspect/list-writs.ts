@@ -3,35 +3,36 @@ import { type Amounts, type EffectStore, type Hash, type LedgerStore, Replayer }
 import { reservedInLog } from '../transactions/log/undo-budget.ts';
 import { foldTrajectory } from '../writer/fold.ts';
 
-/** A writ that a trajectory knows, and how it stands there after the last entry. */
+/** A writ that a trajectory knows, with its status after the last entry. */
 export interface ListedWrit {
   readonly id: Hash;
   readonly writ: Writ;
   /** The parent first, the root last. */
   readonly chain: readonly Writ[];
   /**
-   * What its budget grants; what was spent of it or set aside for delegations, and what is kept free for undoing what tools have at work,
-   * each under itself and all below; and what is left to be spent.
+   * The budget of the writ by unit: the granted amounts, the amounts spent or reserved for
+   * delegations, the amounts reserved for compensations (each including all descendants), and the
+   * remaining amounts.
    */
   readonly granted: Amounts;
   readonly spent: Amounts;
   readonly reserved: Amounts;
   readonly left: Amounts;
-  /** The writ that was revoked, this one or one above it, and the entry that did so. */
+  /** The revoked writ, this one or an ancestor, and the entry that revoked it. */
   readonly revoked?: { readonly writ: Hash; readonly by: Hash };
-  /** The trajectory was begun by its delegation. */
+  /** Whether the trajectory was created by its delegation. */
   readonly delegated?: true;
 }
 
 /**
- * The writs of a trajectory: those that it was begun with, those that were presented to it, and those that were revoked in it,
- * roots before what stands below them. What it needs is replayed, and no domain. What is reserved is read off the effect log, where
- * the store keeps one: what a process is about to write there is not seen.
+ * The writs of a trajectory: its initial writs, presented writs and revoked writs, roots before
+ * their descendants. Replays the entries without a domain. Reservations are read from the effect
+ * log, if the store keeps one; writes in flight are not visible.
  *
- * @throws LedgerFault for a trajectory that does not verify, or is not there
+ * @throws LedgerFault for a trajectory that does not verify, or does not exist
  */
 export async function listWrits(store: LedgerStore, trajectoryId: string): Promise<ListedWrit[]> {
-  // First: what is booked meanwhile is rather counted twice than not at all.
+  // Read first: a concurrent booking is then counted twice rather than not at all.
   const reserved = keepsEffects(store) ? await reservedInLog(store, trajectoryId) : [];
   const { writs, ruled } = await foldTrajectory(trajectoryId, new Replayer(store), store);
   const listed: ListedWrit[] = [];

@@ -19,11 +19,11 @@ import { ToldCheck } from './effects/check-with-ledger.ts';
 import { EffectsTold } from './effects/compare-with-ledger.ts';
 
 export interface VerifyOptions {
-  /** Default: all of the store. */
+  /** Default: all trajectories of the store. */
   readonly trajectoryIds?: readonly string[];
-  /** Threads that may work at once. Default 2; 1 uses this thread alone. */
+  /** Maximum number of threads. Default 2; 1 uses only this thread. */
   readonly threads?: number;
-  /** Called now and then with the entries done and the entries there are. */
+  /** Called now and then with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -33,18 +33,23 @@ const VERIFY_OPTIONS = form.options<VerifyOptions>({
   onProgress: form.any,
 });
 
-/** Below this many entries a second thread is not worth starting. */
+/** Below this number of entries a second thread is not worth its start. */
 const WORTH_A_THREAD = 20_000;
-/** More than a store can have: the last seq of a trajectory was changed by hand, and is soon found. */
+/**
+ * More than a store can have: the last seq of a trajectory was changed by hand, which the replay
+ * soon finds.
+ */
 const ENTRIES_MAX = 2 ** 31 - 1;
 
 /**
- * Verifies trajectories by replay: every id, every chain rule, every fold, and that each writ that is named is in the
- * ledger, signed down from a root, and not overspent; that branches begin with what their sources believed; and that the effect log has of
- * effects what the ledger tells of them, where the store ever had one. With two threads the other checks entries ahead and hands over whole
- * runs; this one checks what it comes to first, and folds everything.
- * What is wrong is in the reports; an error means that the store could not be read. Of a trajectory that goes on because
- * nobody told it what was revoked where it was delegated, there is a warning, where both are verified.
+ * Verifies trajectories by replay: every id, every chain rule and every fold. Each named writ must
+ * be in the ledger, signed down from a root, and not overspent. Branches must start with the facts
+ * of their sources. If the store ever had an effect log, it must match the ledger.
+ *
+ * With two threads the other thread checks entries ahead and passes on whole runs. This thread
+ * checks the entries that it reaches first, and folds everything. Faults are in the reports; an
+ * error means that the store could not be read. A trajectory that continues because a parent's
+ * revocation never reached it gets a warning, if both are verified.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -70,7 +75,7 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
         onPage,
         ...(ahead === undefined ? {} : { ahead }),
       });
-      // A run can't tell which of its entries is at fault: without runs it is found and named.
+      // A run does not show which of its entries is at fault. A replay without runs finds it.
       if (ahead !== undefined && !one.report.valid) {
         told = new EffectsTold();
         one = await verifyOne(store, new Replayer(store), trajectory_id, told, {});
@@ -86,8 +91,8 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
 }
 
 /**
- * What branches begin with is compared with all that was changed of it, wherever, by entries that are found valid. A fault in
- * one that was not asked for is one of whoever needs it.
+ * Compares the inherited facts of branches with all changes by valid entries, in any trajectory. A
+ * fault in an unrequested trajectory is reported for the trajectories that depend on it.
  */
 async function inherited(store: LedgerStore, verified: readonly Verified[]): Promise<readonly Verified[]> {
   const partitions = new Map(verified.flatMap(({ report, branches }) => (report.valid ? [...branches] : [])));
@@ -125,7 +130,7 @@ function unsound(trajectory_id: string, { message }: LedgerFault): Fault {
   return { trajectory_id, seq: 0, code: 'source_missing', detail };
 }
 
-/** Where the effect log is not what a valid trajectory tells of effects. */
+/** The differences between the effect log and the entries of valid trajectories. */
 function asLogged(verified: readonly Verified[], differ: ReadonlyMap<string, Fault>): readonly Verified[] {
   return verified.map((one) => {
     const fault = differ.get(one.report.trajectory_id);
@@ -133,20 +138,20 @@ function asLogged(verified: readonly Verified[], differ: ReadonlyMap<string, Fau
   });
 }
 
-/** Trajectories that the effect log alone has. */
+/** Trajectories that only the effect log has. */
 function unknown(known: ReadonlySet<string>, differ: ReadonlyMap<string, Fault>): VerifyReport[] {
   return [...differ.values()].filter(({ trajectory_id }) => !known.has(trajectory_id)).map(absent);
 }
 
-/** A report, and what the writs came to of a trajectory that is valid and has to do with delegations. */
+/** A report, and the final writs of a valid trajectory with delegations. */
 interface Verified {
   readonly report: VerifyReport;
   readonly authority?: AuthorityFold;
-  /** Partitions that it changes of a branch's memory, by the blobs that they are named by. */
+  /** Partitions of a branch's memory that it changes, by the blobs of their names. */
   readonly branches: ReadonlyMap<Hash, BranchesPartition>;
 }
 
-/** Chain and fold, and then that every writ it names is there, holds, and was not overspent. */
+/** Checks chain and fold, and then that every named writ exists, is valid and is not overspent. */
 async function verifyOne(
   store: LedgerStore,
   replayer: Replayer,
@@ -180,7 +185,7 @@ async function verifyOne(
   }
 }
 
-/** The reports, with what no trajectory shows alone and is no fault of either. */
+/** The reports, with warnings that no single trajectory shows and that are not faults. */
 function warned(verified: readonly Verified[]): VerifyReport[] {
   const authorities = new Map(verified.map(({ report, authority }) => [report.trajectory_id, authority]));
   const warnings = new Map<string, string[]>();
@@ -198,12 +203,12 @@ function warned(verified: readonly Verified[]): VerifyReport[] {
   });
 }
 
-/** No store has written such a name, and none can be asked for it. */
+/** No store has written such a name, and none accepts it in a query. */
 function unnameable(trajectory_id: string): VerifyReport {
   return absent({ trajectory_id, seq: 0, code: 'malformed', detail: 'its name has a NUL' });
 }
 
-/** Of a trajectory of which no entry was read. */
+/** For a trajectory of which no entry was read. */
 function absent(fault: Fault): VerifyReport {
   const { trajectory_id } = fault;
   return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, erased: 0, fault };

@@ -4,26 +4,30 @@ import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } f
 import { readCheckpoint } from './checkpoint.ts';
 import { rootOfEntries } from './entries-root.ts';
 
-/** What an auditor learns of two checkpoints and the store that they are of. */
+/** The result of auditing two checkpoints against their store. */
 export interface AuditReport {
   readonly older: Checkpoint;
   readonly newer: Checkpoint;
-  /** The newer one goes on from the older: nothing was changed, taken out or put in between. */
+  /**
+   * Whether the newer checkpoint extends the older one: no entry was changed, removed or inserted.
+   */
   readonly consistent: boolean;
-  /** How the store stands to the newer one. */
+  /** The store's log relative to the newer checkpoint: at it, ahead, truncated, or diverged. */
   readonly store: 'at' | 'ahead' | 'behind' | 'apart';
-  /** Of the proof that was verified. */
+  /** The verified consistency proof. */
   readonly proof: readonly Uint8Array[];
-  /** What is wrong, for people. */
+  /** Findings, for humans. */
   readonly findings: readonly string[];
 }
 
 /**
- * Whether one log was kept all the time: two checkpoints of it, whichever is older, and the store as it is. The store makes
- * the proof, and the proof is verified against the roots that were signed; and the entries themselves are read, all that the
- * newer one covers, since the hashes that the store keeps of them may be right where they are not. So it need not be believed.
+ * Whether one log was kept the whole time: checks two checkpoints, in any order, and the current
+ * store. The store makes the proof, and the proof is verified against the signed roots. All entries
+ * up to the newer checkpoint are read too, because stored hashes may be right where entries are
+ * not. So the store need not be trusted.
  *
- * @throws RuntimeError `bad_checkpoint` for one that the log did not sign; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign; ArgumentError
+ * `bad_argument`
  */
 export async function auditCheckpoints(
   store: LogStore,
@@ -72,7 +76,7 @@ function isThere({ stands }: Standing): boolean {
   return stands === 'at' || stands === 'ahead';
 }
 
-/** Whether the entries are those of a checkpoint that the hashes of the log are of. */
+/** Whether the entries hash to a checkpoint whose root matches the log's hashes. */
 async function areLogged(store: LogStore, { size, root }: Checkpoint): Promise<boolean> {
   const ours = await rootOfEntries(store, Number(size));
   return ours !== undefined && Buffer.compare(ours, root) === 0;

@@ -13,7 +13,7 @@ import {
 } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 
-/** A text that the effect log names is gone, and no entry says that it erased it; or is another one. */
+/** A text that the effect log names is missing without an entry that erased it, or was changed. */
 export interface EffectTextLost {
   readonly code: 'effect_text_lost';
   readonly epoch: number;
@@ -21,12 +21,13 @@ export interface EffectTextLost {
   readonly detail: string;
 }
 
-/** Erasures that are kept in memory. */
+/** Number of cached erasures. */
 const ERASURES_KEPT = 100;
 
 /**
- * Reads each text that the effect log names, and asks of one that is gone whether the entry that is named for it says so: of its own
- * trajectory, with the effect that it is of; or by a value of an entry. `limit`: of faults, at which it stops.
+ * Reads each text that the effect log names. For a missing text, checks whether the named entry
+ * erased it: an entry of the same trajectory, by effect or by value. `limit`: number of faults
+ * after which the check stops.
  */
 export async function checkEffectTexts(
   store: LedgerStore,
@@ -48,7 +49,7 @@ export async function checkEffectTexts(
   }
 }
 
-/** Of a transaction that can't be read `verify` says so. */
+/** For a transaction that cannot be read, `verify` reports the fault. */
 function namedBy(logged: LoggedTransaction): readonly LoggedText[] {
   try {
     return textsOf(logged);
@@ -81,7 +82,10 @@ interface Erasure {
   readonly logged: ReadonlySet<string>;
 }
 
-/** What entries erase, as far as they were asked for; one that can't be read erases nothing, which is told with its trajectory. */
+/**
+ * The erasures of entries, as far as requested. An unreadable entry erases nothing; the check of
+ * its trajectory reports it.
+ */
 class Erasures {
   readonly #values: Values;
   readonly #known: RecentMap<Hash, Erasure | 'none'> = new RecentMap(ERASURES_KEPT);

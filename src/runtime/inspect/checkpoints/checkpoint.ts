@@ -15,33 +15,37 @@ import { RuntimeError } from '../../errors.ts';
 export interface CheckpointOptions {
   /** The log's own key; its name is the origin. */
   readonly signer: SignerKey;
-  /** The checkpoint that was signed last, where it was kept: the new one must go on from it. */
+  /** The last signed checkpoint, if it was kept: the new one must extend it. */
   readonly last?: string;
-  /** Cosign it, in this order; one that refuses or can't be reached fails the checkpoint. */
+  /**
+   * Witnesses that cosign, in this order. A witness that refuses or is unreachable fails the
+   * checkpoint.
+   */
   readonly witnesses?: readonly Witness[];
-  /** Places outside the database, in this order, after the witnesses. */
+  /** Destinations outside the database, in this order, after the witnesses. */
   readonly sinks?: readonly CheckpointSink[];
-  /** Called while entries get their places, with the size of the log. */
+  /** Called while entries get their positions, with the size of the log. */
   readonly onProgress?: (size: number) => void;
 }
 
-/** Somebody who sees to it that a log never shows two histories. */
+/** A witness, which checks that a log never shows two histories. */
 export interface Witness {
   readonly key: VerifierKey;
   /**
-   * Has a checkpoint of that size cosigned; `proofFrom` makes the consistency proof from the size that the witness knows. Answers with
-   * the checkpoint and its cosignature.
+   * Gets a cosignature for a checkpoint of that size. `proofFrom` makes the consistency proof from
+   * the size that the witness knows. Returns the checkpoint with the cosignature.
+   *
    * @throws RuntimeError `witness_failed`
    */
   cosign(signed: string, size: number, proofFrom: (old: number) => Promise<readonly Uint8Array[]>): Promise<string>;
 }
 
-/** A place where checkpoints are kept, or shown. */
+/** A destination where checkpoints are stored or published. */
 export interface CheckpointSink {
   put(signed: string): Promise<void>;
 }
 
-/** A checkpoint that was made. */
+/** A new checkpoint. */
 export interface MadeCheckpoint extends LogHead {
   /** The signed note, with all cosignatures. */
   readonly signed: string;
@@ -56,10 +60,11 @@ const CHECKPOINT_OPTIONS = form.options<CheckpointOptions>({
 });
 
 /**
- * Gives all entries their places, signs the log as it is then, and brings the checkpoint to witnesses and sinks. Nothing is
- * signed that does not go on from the last one.
+ * Gives all entries their positions, signs the log, and sends the checkpoint to witnesses and
+ * sinks. Signs only a log that extends the last checkpoint.
  *
- * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; what a sink throws; ArgumentError `bad_argument`
+ * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; the errors of
+ * a sink; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
   requireForm(CHECKPOINT_OPTIONS, options, 'options');
@@ -82,7 +87,10 @@ export async function makeCheckpoint(store: LogStore, options: CheckpointOptions
   return { ...head, signed };
 }
 
-/** What a witness knows more of is missing only where the store has not got it by now: another process may have been faster. */
+/**
+ * Entries that only the witness knows are missing only if the store still lacks them now. Another
+ * process may have been faster.
+ */
 async function whyNotCosigned(error: unknown, store: LogStore, size: number): Promise<unknown> {
   if (!isAssizeError(error, 'witness_failed')) return error;
   const { witness, recorded } = error.evidence;
@@ -95,8 +103,8 @@ async function whyNotCosigned(error: unknown, store: LogStore, size: number): Pr
 }
 
 /**
- * That a store goes on from a checkpoint that was kept outside of it: what a lost tail, an old backup or a history that was
- * written anew can't do.
+ * Checks that a store extends a checkpoint that was kept outside of it. A store with a lost tail,
+ * an old backup or a rewritten history does not.
  *
  * @throws RuntimeError `log_behind`, `log_apart`; ArgumentError `bad_argument`
  */
@@ -110,7 +118,8 @@ export async function requireContinuation(store: LogStore, checkpoint: Checkpoin
 }
 
 /**
- * A checkpoint that is signed by the log.
+ * A checkpoint, verified by the log's signature.
+ *
  * @throws RuntimeError `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function readCheckpoint(

@@ -4,8 +4,8 @@ import { Frontier, leafHash } from '#merkle';
 const PAGE = 1_000;
 
 /**
- * The root of the first so many entries of the log as they stand there now, whatever hashes are kept with them; undefined
- * where there are not as many. Reads them all.
+ * The root of the first entries of the log, computed from the entries and not from stored hashes.
+ * Undefined if the log has fewer entries. Reads them all.
  */
 export async function rootOfEntries(store: Pick<LogStore, 'logged'>, size: number): Promise<Uint8Array | undefined> {
   const frontier = new Frontier();

@@ -17,40 +17,51 @@ import { snapshotFault } from '../../writer/snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
 
-/** What is wrong with a store beside what `verify` finds in its trajectories. */
+/** A fault of a store, besides the faults that `verify` finds in its trajectories. */
 export type FsckFault =
-  /** The database itself, or rows that no trajectory reaches. */
+  /** The database itself is damaged, or has rows that no trajectory reaches. */
   | { readonly code: 'damaged'; readonly detail: string }
-  /** An entry has another text than it had when it got its place. */
+  /** An entry differs from the entry that got its position in the log. */
   | { readonly code: 'leaf_differs'; readonly index: number; readonly id: string; readonly detail: string }
-  /** A place of the log whose entry is gone, or entries that stand in another order than their chain. */
+  /** A position of the log whose entry is missing, or entries in another order than their chain. */
   | { readonly code: 'log_broken'; readonly index: number; readonly detail: string }
-  /** A hash above the leaves is missing or another than it must be: proofs would not hold. */
+  /** A hash above the leaves is missing or wrong, so proofs would fail. */
   | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
-  /** A snapshot of a trajectory that verifies is not what its entries come to: whoever opens it is shown something else. */
+  /**
+   * A snapshot of a verified trajectory differs from its entries, so opening the trajectory shows a
+   * wrong state.
+   */
   | { readonly code: 'snapshot_differs'; readonly trajectory_id: string; readonly detail: string }
-  /** What the store believes is not what its entries say, in so many places; or is being made anew. */
+  /**
+   * The store's facts differ from its entries, at this number of places; or they are being rebuilt.
+   */
   | { readonly code: 'facts_differ'; readonly detail: string }
-  /** An answer of the oracle log is gone, and the entry that is said to have erased it does not say so. */
+  /** An answer of the oracle log is missing, and the named entry did not erase it. */
   | { readonly code: 'answer_lost'; readonly key: string; readonly detail: string }
-  /** A text that only the effect log names is gone, and no entry of its trajectory has erased it; or is another one. */
+  /**
+   * A text that only the effect log names is missing without an erasing entry in its trajectory, or
+   * was changed.
+   */
   | EffectTextLost
-  /** The log is behind, or apart from, the checkpoint that was kept. */
+  /** The log is truncated or has diverged, compared with the kept checkpoint. */
   | { readonly code: 'checkpoint'; readonly detail: string };
 
 export interface FsckReport {
   readonly valid: boolean;
   readonly entries: number;
-  /** Entries with a place in the log; the others get one with the next checkpoint. */
+  /** Entries with a position in the log; the others get one with the next checkpoint. */
   readonly logged: number;
   readonly trajectories: readonly VerifyReport[];
   /** At most `FAULTS_MAX`. */
   readonly faults: readonly FsckFault[];
-  /** Not there where all that is believed was compared; a store where it is there is never valid. */
+  /** Absent if all facts were compared. A store with this field is never valid. */
   readonly notCompared?: NotCompared;
 }
 
-/** What is believed and was not compared, as entries have changed it that do not verify, or follow one that does not. */
+/**
+ * Facts that were not compared, because entries changed them that do not verify or follow one that
+ * does not.
+ */
 export interface NotCompared {
   readonly partitions: number;
   /** At most 100. */
@@ -72,12 +83,12 @@ const FSCK_OPTIONS = form.options<FsckOptions>({
 export const FAULTS_MAX = 100;
 const PAGE = 1_000;
 
-/** Erasures whose answers are kept in memory. */
+/** Number of erasures whose answers are cached. */
 const ERASURES_KEPT = 100;
 
 /**
- * All that can be found wrong with a store by reading all of it: rows, chains, folds, blobs, writs, the Merkle log, the snapshots
- * where it keeps any, what is believed, answers of the oracle log that were erased, and all texts that the effect log names.
+ * All faults that reading a whole store can find: rows, chains, folds, blobs, writs, the Merkle
+ * log, snapshots, facts, erased answers of the oracle log, and all texts that the effect log names.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -107,7 +118,10 @@ export async function fsck(
   };
 }
 
-/** Compares each snapshot with the entries. Of a trajectory that does not verify there is nothing to compare it with. */
+/**
+ * Compares each snapshot with the entries. A trajectory that does not verify has nothing to compare
+ * with.
+ */
 async function checkSnapshots(
   store: LedgerStore & Partial<SnapshotStore>,
   trajectories: readonly VerifyReport[],
@@ -123,14 +137,17 @@ async function checkSnapshots(
   }
 }
 
-/** Compares what is believed with what the entries say that verify, and gives what others have changed: there is nothing to compare that with. */
+/**
+ * Compares the facts with the verified entries. Returns the changes of unverified entries, which
+ * have nothing to compare with.
+ */
 async function checkBeliefs(
   store: LedgerStore,
   trajectories: readonly VerifyReport[],
   faults: FsckFault[],
 ): Promise<NotCompared | undefined> {
   if (!isFactStore(store)) return undefined;
-  // The effect log is none of what is believed.
+  // Faults of the effect log do not concern facts.
   const wrong = trajectories.flatMap(({ fault }) => (fault && fault.code !== 'effects_differ' ? [fault] : []));
   const readOnly = new Map(wrong.map(({ trajectory_id, seq }) => [trajectory_id, seq]));
   try {
@@ -148,7 +165,7 @@ async function checkBeliefs(
   }
 }
 
-/** Asks of each answer that was erased whether the entry that is named for it says so. */
+/** For each erased answer, checks whether the named entry erased it. */
 async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, faults: FsckFault[]): Promise<void> {
   const values = new Values(store);
   const named = new RecentMap<string, ReadonlySet<string>>(ERASURES_KEPT);

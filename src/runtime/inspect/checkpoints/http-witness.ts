@@ -4,16 +4,16 @@ import { RuntimeError } from '../../errors.ts';
 import type { Witness } from './checkpoint.ts';
 
 export interface HttpWitnessOptions {
-  /** Submission prefix: `add-checkpoint` is asked for below it. */
+  /** Submission prefix: requests go to `add-checkpoint` below it. */
   readonly url: string;
-  /** What it signs with. From configuration, never from the witness. */
+  /** The witness's verifier key. From configuration, never from the witness. */
   readonly key: VerifierKey;
   /** Default 10 s. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** Answers are a few lines. */
+/** Answers have a few lines. */
 const ANSWER_BYTES_MAX = 100_000;
 
 const HTTP_WITNESS_OPTIONS = form.options<HttpWitnessOptions>({
@@ -24,9 +24,10 @@ const HTTP_WITNESS_OPTIONS = form.options<HttpWitnessOptions>({
 });
 
 /**
- * A witness behind HTTP (c2sp.org/tlog-witness). The size that it knows is asked for by trying: it says so when it is another.
+ * A witness over HTTP (c2sp.org/tlog-witness). The first request assumes the size that the witness
+ * knows. If the witness answers with another size, the request is repeated with that.
  *
- * @throws RuntimeError `bad_option` for what is no URL; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_option` for an invalid URL; ArgumentError `bad_argument`
  */
 export function httpWitness(options: HttpWitnessOptions): Witness {
   requireForm(HTTP_WITNESS_OPTIONS, options, 'options');
@@ -53,7 +54,7 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
   return {
     key,
     cosign: async (signed, size, proofFrom) => {
-      // Twice: with what it knew last, and with what it says that it knows.
+      // Twice: with the last known size, and with the size from the answer.
       for (let tries = 0; tries < 2; tries++) {
         const { status, text } = await ask(
           formatAddCheckpoint(known, known === 0 ? [] : await proofFrom(known), signed),

@@ -1,6 +1,7 @@
 /**
- * Checkpoints: the size and root of a store's log, signed, and kept where the store's operator can't change them alone. They
- * show what a chain can't: a tail that was cut off, a history that was written anew.
+ * Checkpoints: the signed size and root of a store's log, kept where the store's operator alone
+ * cannot change them. They reveal faults that a chain cannot: a truncated tail, or a rewritten
+ * history.
  */
 export { type AuditReport, auditCheckpoints } from './audit.ts';
 export {

@@ -5,11 +5,12 @@ import { RuntimeError } from '../../errors.ts';
 import { readCheckpoint, requireContinuation } from './checkpoint.ts';
 
 /**
- * A proof file (c2sp.org/tlog-proof) that an entry is in the log, up to a checkpoint that covers it. Whoever has it, the
- * entry's payload and the log's public key needs nothing else, and nobody else. It is of the entry as the store has it now: of one
- * that was written anew since it was logged there is none.
+ * A proof file (c2sp.org/tlog-proof) that an entry is in the log, up to a checkpoint that covers
+ * it. A verifier needs only the proof, the entry's payload and the log's public key. The proof is
+ * for the entry as stored now; an entry rewritten since it was logged has no proof.
  *
- * @throws RuntimeError `not_logged`, `log_behind`, `log_apart`, `bad_checkpoint`; ArgumentError `bad_argument`
+ * @throws RuntimeError `not_logged`, `log_behind`, `log_apart`, `bad_checkpoint`; ArgumentError
+ * `bad_argument`
  */
 export async function proveEntry(store: LogStore, entryId: Hash, signed: string, log: KnownLog): Promise<string> {
   const { checkpoint } = readCheckpoint(signed, log);

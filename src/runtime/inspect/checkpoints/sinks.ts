@@ -6,9 +6,10 @@ import { RuntimeError } from '../../errors.ts';
 import type { CheckpointSink } from './checkpoint.ts';
 
 /**
- * Keeps the last checkpoint in a file, which belongs on another disk than the database; replaced whole and synced. One of more
- * entries of the same log stays: somebody else has made it meanwhile, and what came behind this one would be missed no more. `put` throws
- * RuntimeError `log_behind` then.
+ * Keeps the last checkpoint in a file, which belongs on another disk than the database. The file is
+ * replaced as a whole and synced. A larger checkpoint of the same log stays, because another
+ * process has made it since; replacing it would hide the loss of the entries after this one. `put`
+ * throws RuntimeError `log_behind` then.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -25,7 +26,7 @@ export function fileSink(path: string): CheckpointSink {
         await rm(draft, { force: true }).catch(() => undefined);
         throw error;
       }
-      // The name is durable when its folder is.
+      // The name is durable once its folder is synced.
       const folder = await open(dirname(path), 'r');
       try {
         await folder.sync();
@@ -36,7 +37,7 @@ export function fileSink(path: string): CheckpointSink {
   };
 }
 
-/** Of this process: each has a draft of its own. */
+/** Counts drafts of this process: each call has its own draft file. */
 let drafts = 0;
 
 async function writeSynced(path: string, text: string): Promise<void> {
@@ -59,7 +60,7 @@ function requireNotOlder(path: string, signed: string, kept: string | undefined)
   );
 }
 
-/** Who has signed it is for who reads it to ask. */
+/** Signatures are not checked here; the reader of the checkpoint checks them. */
 function checkpointOf(signed: string): Checkpoint | undefined {
   try {
     return parseCheckpoint(parseNote(signed).text);
@@ -70,7 +71,7 @@ function checkpointOf(signed: string): Checkpoint | undefined {
 }
 
 /**
- * The checkpoint in a file; undefined where there is no such file.
+ * The checkpoint in a file; undefined if the file does not exist.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -84,7 +85,9 @@ export async function readCheckpointFile(path: string): Promise<string | undefin
   }
 }
 
-/** Writes each checkpoint to a stream, such as standard output, for whoever keeps what is printed. */
+/**
+ * Writes each checkpoint to a stream, such as standard output, for a system that stores the output.
+ */
 export function streamSink(write: (text: string) => void): CheckpointSink {
   return { put: async (signed) => write(signed) };
 }

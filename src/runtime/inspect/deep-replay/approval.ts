@@ -18,9 +18,9 @@ import { followErased, followed, followRecord, isErasing, placeOf, readPatches, 
 import { type BrokenByRecord, brokenBy, compareVectors } from './vector.ts';
 
 /**
- * A counselor's commit: who they are, what they committed and what every rule says of it must be the same now. That they
- * put a state of their own in the proposal's place is not recorded as such: it shows in that the proposal would have done
- * something else, and is then run again as theirs.
+ * Replays a counselor's commit: the counselor, the changes and every rule's result must be the same
+ * now. A counselor's replacement is not recorded as such. It shows because the proposal would make
+ * other changes; the commit is then run again as a replacement.
  */
 export async function replayApproval(
   stage: Stage,
@@ -34,7 +34,8 @@ export async function replayApproval(
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
   const broken = brokenBy(recorded);
-  // What several approve is not replaced by anybody; that it came out otherwise was said where it was put up.
+  // A proposal with several approvals cannot have a replacement. If it came out otherwise, the
+  // submission reported that.
   if (pending.resolves !== undefined && stage.otherwise.has(entry.payload.resolves as Hash)) {
     await compareCounselor(stage, entry, pending, counselor);
     return goOn(stage, entry, patches, counselor, broken);
@@ -56,7 +57,7 @@ export async function replayApproval(
   const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
   const alike = compareVectors(findings, place, known(recorded), known(now));
   const overridden = excused.size === 0 ? counseled.overridden : counselor.override === true;
-  // An override goes with the vector: it is only worth a word of its own where that is the same.
+  // An override belongs to the vector: it is only noted separately if the vector is the same.
   const override = alike && overridden ? { override: true } : {};
   findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
   if (isSame(counseled.patches(), patches)) {
@@ -70,8 +71,8 @@ export async function replayApproval(
 }
 
 /**
- * An approval that was not the last one: who gave it, and what they approved, must hold now as it did then. Nothing is committed
- * by it.
+ * Replays an approval that was not the last one: the counselor and the approved proposal must be
+ * the same now. It commits nothing.
  */
 export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pending: PendingPayload): Promise<void> {
   const { authority, findings, world } = stage;
@@ -108,7 +109,10 @@ export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pen
   approved.undo();
 }
 
-/** As the proposal, or else as a state of the counselor's own; with what stands in the way if it is neither. */
+/**
+ * Runs the commit again as the proposal, or else as a counselor's replacement; with the refusal if
+ * it is neither.
+ */
 function rerun(
   { world, findings, otherwise }: Stage,
   { at, counselor, resolves }: CommitPayload,
@@ -116,7 +120,7 @@ function rerun(
   patches: readonly PatchOperation[],
 ): CounselorCommit | KernelError {
   const { principal } = counselor as CounselorRecord;
-  // That the record says `override` where it must is seen by comparison.
+  // A comparison shows whether the record has `override` where it must.
   const by = { principal, at, override: true };
   const asked = tried(() => counsel(world.world, waiting, by, GRANTED));
   if (!(asked instanceof KernelError) && isSame(asked.patches(), patches)) return asked;
@@ -125,7 +129,8 @@ function rerun(
   if (!(asked instanceof KernelError)) asked.undo();
   const own = tried(() => counsel(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
   if (own instanceof KernelError) return own;
-  // What waited came out otherwise, which was said there: that this does too says nothing of the counselor.
+  // The pending proposal came out otherwise, which was reported there. The same here indicates no
+  // fault of the counselor.
   if (!otherwise.has(resolves as Hash)) findings.takes('counselors_own_state');
   return own;
 }
@@ -147,7 +152,8 @@ async function readBack(
 ): Promise<Waiting | undefined> {
   try {
     const waiting = await readWaiting(pending, requesters, stage);
-    // What they overrode is compared at each step, where it can be excused; that the last one goes no further is a rule of chains.
+    // Overrides are compared at each step, where they can be excused. That the last approval
+    // overrides no more is a rule of chains.
     const approvedBy = waiting.approvedBy.map(({ principal, override = false }) => ({ principal, override }));
     return { ...waiting, approvedBy };
   } catch (error) {

@@ -7,8 +7,8 @@ import { placeOf } from './stage.ts';
 import { brokenBy, compareVectors, vectorOf } from './vector.ts';
 
 /**
- * The state that a trajectory begins with: it must break just the invariants that it was said to break, and fit the schema.
- * `fits`: that is known, because what led to it was run again.
+ * Replays the initial state of a trajectory: it must break exactly the recorded invariants, and
+ * match the schema. `fits`: known to match, because the commits that led to it were run again.
  */
 export function replayBeginning(
   findings: Findings,

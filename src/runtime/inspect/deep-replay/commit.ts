@@ -5,11 +5,14 @@ import { isSame } from './report.ts';
 import { costWithTools, described } from './ruled.ts';
 import { followErased, followRecord, isErasing, placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
-/** A commit that nobody had to approve: the same proposal must be approved now, at the same cost, with the same changes. */
+/**
+ * Replays a commit that needed no approval: the same proposal must be approved now, at the same
+ * cost, with the same changes.
+ */
 export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
   const { world, findings, authority } = stage;
   const { action, observations, at, writ_id, policy, delta } = entry.payload;
-  // Who may revoke is said by writs, and it changes nothing.
+  // Writs decide on a revocation, and it changes no state.
   if (isRevocation(entry.payload)) return findings.takes('writ');
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
@@ -18,7 +21,8 @@ export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): P
   findings.compared++;
   const place = placeOf(entry);
   const claim = { place, at, writ_id, ...(policy === undefined ? {} : { policy }) };
-  // No writ held it back, or it would not have been committed: it is only read for a policy to be asked about.
+  // A committed proposal needed no approval by its writ. The writ is read only for a policy that is
+  // asked again.
   const writ = authority.asks(claim) ? await authority.writ(writ_id) : undefined;
   const answers = authority.answers(claim, writ);
   const judged = world.adjudicate(proposal.intent, answers, proposal.inputs, true);
@@ -39,7 +43,7 @@ function isAsRecorded(
   return isSame(judged.patches(), patches) && isSame(cost, payload.budget_cost);
 }
 
-/** Notes all that is otherwise, and leaves the world as it was before. */
+/** Notes all differences, and leaves the state as it was before. */
 function explain(
   { world, findings }: Stage,
   entry: Entry<CommitPayload>,
@@ -48,7 +52,7 @@ function explain(
   judged: Ruling,
 ): void {
   const place = placeOf(entry);
-  // What was made the first time: an action that is not pure may make something else the second time.
+  // The first result: an impure action may return another one the second time.
   const made =
     judged.verdict === 'approved' ? { cost: judged.compiled.cost, patches: copied(judged.patches()) } : undefined;
   if (judged.verdict === 'approved') judged.undo();

@@ -4,7 +4,7 @@ import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
 import { holdersOf } from './holders.ts';
 import { placeOf, type Stage } from './stage.ts';
 
-/** Who decided must be somebody who may, by the domain that runs now: whatever it was that they decided. */
+/** Checks that the deciding counselor is allowed by the current domain, whatever the decision. */
 export async function compareCounselor(
   { world, findings, authority }: Stage,
   entry: Entry,

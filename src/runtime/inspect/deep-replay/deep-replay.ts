@@ -20,10 +20,12 @@ const REPLAY_OPTIONS = form.options<DeepReplayOptions>({ ...OF_BOTH, sources: fo
 const STORE_OPTIONS = form.options<DeepReplayStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
 
 /**
- * Runs the domain of a trajectory again on what is recorded, as far as it goes now; `index.ts` says what is run again. What
- * is different is in the report; an error means that there is nothing to compare.
+ * Runs the domain of a trajectory again on the recorded entries up to the current head; `index.ts`
+ * lists the repeated steps. The report has the differences; an error means that no comparison is
+ * possible.
  *
- * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws; ArgumentError `bad_argument`
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; the errors of the store;
+ * ArgumentError `bad_argument`
  */
 export async function deepReplay(
   store: DeepReplaySource,
@@ -37,9 +39,10 @@ export async function deepReplay(
 }
 
 /**
- * Deep replay of several trajectories. Each entry is run again once: a source that is among them not with each branch.
+ * Deep replay of several trajectories. Each entry is run again once: a source among them is not
+ * repeated for each branch.
  *
- * @throws as `deepReplay`; ArgumentError `bad_argument`
+ * @throws the errors of `deepReplay`; ArgumentError `bad_argument`
  */
 export async function deepReplayStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
@@ -94,7 +97,7 @@ function replayOne(
   });
 }
 
-/** @throws RuntimeError `invalid_ledger` where an entry does not verify */
+/** @throws RuntimeError `invalid_ledger` if an entry does not verify */
 export async function valid<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

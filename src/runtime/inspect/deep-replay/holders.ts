@@ -1,6 +1,9 @@
 import type { WritChain } from '../../authority/writs.ts';
 
-/** Who holds a writ, and those above them who passed it on: none of them decides on what was asked under it. */
+/**
+ * The holder of a writ, and the holders of its ancestors. None of them may approve a proposal under
+ * it.
+ */
 export function holdersOf(chain: WritChain | undefined): string[] {
   return chain === undefined ? [] : [chain.writ, ...chain.chain].map(({ subject }) => subject);
 }

@@ -11,7 +11,7 @@ export interface Stretch {
 }
 
 /**
- * A trajectory as it is now, after those that it comes from, the root's first.
+ * A trajectory as it is now, after its sources, the root's trajectory first.
  *
  * @throws RuntimeError `not_found`; LedgerFault
  */
@@ -25,7 +25,7 @@ export async function lineageOf(store: DeepReplaySource, trajectoryId: string, s
     const first = await firstEntry(store, (lineage[0] as Stretch).trajectoryId);
     if (first.payload.kind !== 'branch') break;
     const { source_trajectory_id: source, source_commit_id: until } = first.payload;
-    // Honest ids can't do this; a changed beginning can, and would lead round for ever.
+    // Honest ids cannot form a cycle; a changed first entry can, and would loop forever.
     if (lineage.some((stretch) => stretch.trajectoryId === source))
       throw missing(first, `${source} would begin with itself`);
     lineage.unshift({ trajectoryId: source, entries: await placeOf(store, first, source, until), until });
@@ -39,7 +39,7 @@ async function firstEntry(store: DeepReplaySource, trajectoryId: string): Promis
   throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
 }
 
-/** How many entries lead to the one that is branched from. */
+/** The number of entries up to the branch entry of a source. */
 async function placeOf(store: DeepReplaySource, branch: Entry, source: string, until: Hash): Promise<number> {
   const row = await store.resolve(until);
   if (row === undefined || row.trajectory_id !== source)

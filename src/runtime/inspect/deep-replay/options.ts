@@ -6,42 +6,51 @@ import type { OracleStore } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { DOMAIN, DOMAINS, requireOwnDomains } from '../../option-names.ts';
 
-/** What a deep replay reads from: it never writes. */
+/** The source of a deep replay, which never writes. */
 export type DeepReplaySource = LedgerReader & Pick<LedgerStore, 'head'>;
 
 export interface DeepReplayOptions {
-  /** The domains at hand. The one whose hash is recorded runs. */
+  /** The available domains. The domain whose hash is recorded runs. */
   readonly domains: readonly Domain[];
   /**
-   * Of the domains with the recorded name the last one runs, whatever its version and hash: to see what a changed domain
-   * makes of what was recorded. Default: only the recorded one may run.
+   * Runs the last of the domains with the recorded name, whatever its version and hash, to see the
+   * effect of a changed domain. Default: only the recorded domain may run.
    */
   readonly changedDomains?: boolean;
-  /** Where observations by oracle key are read back from; without it they are missing. */
+  /** Supplies observations by oracle key; without it they are missing. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
-  /** Asked again where its digest is the recorded one; other policies' answers are taken as recorded. */
+  /**
+   * Asked again if its digest is the recorded one. Answers of other policies are taken as recorded.
+   */
   readonly policy?: Policy;
   /**
-   * Default true: a branch's source is run again too, up to where the branch begins, and so is that one's. False: the state
-   * at the beginning is folded, and only the branch itself is run again.
+   * Default true: a branch's source is run again too, up to the branch entry, and so is the
+   * source's own source. False: the initial state is folded, and only the branch itself is run
+   * again.
    */
   readonly sources?: boolean;
-  /** Differences, and broken invariants, that are listed; all are counted. Default `LISTED_MAX`. */
+  /**
+   * Maximum number of listed differences and broken invariants; all are counted. Default
+   * `LISTED_MAX`.
+   */
   readonly limit?: number;
-  /** Called now and then with the entries done and the entries there are. */
+  /** Called now and then with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface DeepReplayStoreOptions extends Omit<DeepReplayOptions, 'sources'> {
-  /** Default: all of the store. A source that is not among them is run again with each of its branches. */
+  /**
+   * Default: all trajectories of the store. A source that is not among them is run again with each
+   * of its branches.
+   */
   readonly trajectoryIds?: readonly string[];
 }
 
-/** Differences that are listed when nobody says how many: enough to see a pattern. */
+/** Default number of listed differences: enough to see a pattern. */
 export const LISTED_MAX = 100;
 
 /**
- * The domain that a deep replay runs for a trajectory of that one.
+ * The domain that a deep replay runs for a trajectory of the given domain.
  *
  * @throws RuntimeError `domain_mismatch`; ArgumentError `bad_argument`
  */

@@ -8,7 +8,10 @@ import { isSame } from './report.ts';
 import { costWithTools, described, isSameRuling, recordedRuling } from './ruled.ts';
 import { placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
-/** What waits for a person: the same proposal must be put up for approval now, with all that an approval would do. */
+/**
+ * Replays a pending proposal: the same proposal must be submitted for approval now, with all
+ * effects of an approval.
+ */
 export async function replayPending(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
   const before = stage.findings.differenceCount;
   const recorded = await readRecorded(stage, entry);
@@ -19,13 +22,15 @@ export async function replayPending(stage: Stage, entry: Entry<PendingPayload>):
   if (stage.findings.differenceCount > before) stage.otherwise.add(entry.id);
 }
 
-/** What the entry says of changes, as the kernel made it. */
+/** The recorded changes, as operations of the kernel. */
 interface Recorded {
   readonly delta: readonly PatchOperation[];
   readonly approval: readonly PatchOperation[];
 }
 
-/** Undefined where a part was erased, or where it is an erasure, which is not run again. @throws LedgerFault */
+/**
+ * Undefined if a part was erased, or for an erasure, which is not run again. @throws LedgerFault
+ */
 async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise<Recorded | undefined> {
   const { action, delta, approval } = entry.payload.proposal;
   if (action.name === ERASE_ACTION) return undefined;
@@ -75,7 +80,7 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   const what = {
     ...proposal,
     budget_cost: costWithTools(judged.compiled.cost, proposal),
-    // The same with other salts is the same.
+    // The same operations with other salts are the same.
     delta: isSame(before.delta, judged.patches)
       ? proposal.delta
       : { ...proposal.delta, state: storedAs(judged.patches) },
@@ -84,14 +89,14 @@ async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recor
   findings.compare(place, 'digest', entry.payload.digest, digestOf(what));
 }
 
-/** What a policy says of its reasons is recorded only together with what an invariant says, and comes after it. */
+/** The policy's reasons are recorded only together with an invariant's detail, and after it. */
 function isSameWords({ policy, detail }: PendingPayload, now: string): boolean {
   if (policy?.decision === 'needs_approval' && detail.startsWith(now)) return true;
-  // What a tool was held back for is taken from the record, which has it after what a rule says.
+  // A tool's reason for the approval is taken from the record, where it follows a rule's detail.
   return now.endsWith(detail) && detail.startsWith(now.slice(0, now.length - detail.length));
 }
 
-/** As an entry has it: large ones by their hash. */
+/** As an entry has them: large operations by their hash. */
 function storedAs(patches: readonly PatchOperation[]): ProposalRecord['approval'] {
   return store(patches as unknown as Json, []) as ProposalRecord['approval'];
 }

@@ -7,24 +7,25 @@ import { loadWrit, type WritChain, Writs } from '../../authority/writs.ts';
 import { RuntimeError } from '../../errors.ts';
 import { type EntryPlace, type Findings, isSame } from './report.ts';
 
-/** What is recorded of the authority of one proposal. */
+/** The recorded authority of one proposal. */
 export interface RecordedClaim {
   readonly place: EntryPlace;
   readonly at: Instant;
   readonly writ_id?: Hash;
   readonly policy?: PolicyRecord;
-  /** Why it was refused, where a writ, a policy or a budget did it. */
+  /** The refusal, if a writ, a policy or a budget refused. */
   readonly refused?: { readonly by: 'writ' | 'policy' | 'budget'; readonly detail: string };
-  /** What it waits for, where that may be one of its tools, which are not asked about again. */
+  /** The reason for the approval, if it may concern a tool, because tools are not checked again. */
   readonly held?: HeldBack;
 }
 
 /**
- * Of what waits with effects: writ or policy may have held back one of its tools, and not its action, or a tool that can be neither
- * undone nor held did. That one may have wanted a kind of counselor besides: the channel has what it wanted.
+ * For a pending proposal with effects. Writ or policy may have required approval for a tool instead
+ * of the action, or a pivot tool required it. A pivot tool may also have added a kind of counselor,
+ * which the channel then has.
  */
 export function heldWithTools({ reason, detail, channel, proposal }: PendingPayload): Pick<RecordedClaim, 'held'> {
-  // What is believed is not asked again.
+  // Facts are not checked again.
   if (reason === 'contradiction') return { held: { reason, detail, channel } };
   if (proposal.delta.effects.length === 0) return {};
   if (reason === 'irreversible') return { held: { reason, detail, channel } };
@@ -40,7 +41,7 @@ export class RecordedWrits {
     this.#blob = blob;
   }
 
-  /** Takes the writs of the entry that a trajectory begins with. @throws LedgerFault */
+  /** Adds the writs of the first entry of a trajectory. @throws LedgerFault */
   bind({ trajectory_id, seq, writs }: { trajectory_id: string; seq: number; writs: readonly Json[] }): void {
     try {
       this.writs.bind(writs);
@@ -50,7 +51,9 @@ export class RecordedWrits {
     }
   }
 
-  /** The writ with its ancestors; undefined where the ledger does not have it, as it need not for a refusal. */
+  /**
+   * The writ with its ancestors. Undefined if the ledger lacks it, which is allowed for a refusal.
+   */
   async writ(id: Hash | undefined): Promise<WritChain | undefined> {
     if (id === undefined) return undefined;
     const known = this.writs.get(id);
@@ -67,7 +70,10 @@ export class RecordedWrits {
   }
 }
 
-/** Answers the kernel's questions as they were answered when the entries of one trajectory were made. */
+/**
+ * Answers the kernel's questions as they were answered when the entries of one trajectory were
+ * made.
+ */
 export class RecordedAuthority extends RecordedWrits {
   readonly #policy: Policy | undefined;
   readonly #findings: Findings;
@@ -78,7 +84,10 @@ export class RecordedAuthority extends RecordedWrits {
     this.#findings = findings;
   }
 
-  /** For a proposal. Whether a writ held it back for a person is said by the writ; all else by the record. */
+  /**
+   * The authority for a proposal. The writ tells whether it required approval; the record tells
+   * everything else.
+   */
   answers(claim: RecordedClaim, writ: WritChain | undefined): Authority {
     const { refused, policy } = claim;
     return {
@@ -96,7 +105,10 @@ export class RecordedAuthority extends RecordedWrits {
     };
   }
 
-  /** Whether answering needs the writ: it is not read for plain commits, which no writ held back. */
+  /**
+   * Whether the answers need the writ. It is not read for plain commits, for which no writ required
+   * approval.
+   */
   asks({ policy }: Pick<RecordedClaim, 'policy'>): boolean {
     return policy !== undefined && policy.digest === this.#policy?.digest;
   }
@@ -124,7 +136,7 @@ export class RecordedAuthority extends RecordedWrits {
   }
 }
 
-/** Whether a writ lets an action be done only with an approval. */
+/** Whether a writ requires approval for an action. */
 export function isHeldBack(chain: WritChain | undefined, action: string): boolean {
   return chain?.writ.require_approval?.some((name) => covers(name, action)) === true;
 }

@@ -20,7 +20,7 @@ import {
 import { applyPatches, type Folded, type Patch, type RoleRef, type VectorItem } from '#ledger';
 import { type BrokenByRecord, brokenBy } from './vector.ts';
 
-/** What an action makes of a state, whatever the rules say of it. */
+/** The changes of an action on a state, before any rule is checked. */
 export interface Made {
   readonly cost: Readonly<Record<string, number>>;
   readonly patches: readonly PatchOperation[];
@@ -28,7 +28,7 @@ export interface Made {
 
 export const NOTHING_BROKEN: BrokenByRecord = new Set();
 
-/** Everybody may do everything: for what was admitted when it was recorded. */
+/** Grants everything: for proposals that were authorised when recorded. */
 export const GRANTED: Authority = {
   admits: () => ({ ok: true, needsApproval: false }),
   decides: () => undefined,
@@ -36,16 +36,16 @@ export const GRANTED: Authority = {
 };
 
 /**
- * The world as the ledger folds into it, with a domain that is asked what it makes of each step.
+ * The recorded state of a fold, with a domain that is run again on each step.
  *
- * What does not pass by the record is held against later proposals, as it was when they were made. What does not pass only by
- * the domain that runs now is found once and set aside until something touches it again: held against everything that
- * comes after, it would hide what else is different.
+ * Violations in the record count against later proposals, as they did originally. A violation found
+ * only by the current domain is reported once, and then ignored until an entry changes its paths.
+ * Otherwise it would hide other differences in all later entries.
  */
 export class RecordedWorld {
   readonly world: World;
   readonly #aside: Map<string, Finding> = new Map();
-  /** Whether every rule was judged on the whole of the state that stands now. */
+  /** Whether every rule was checked on the whole current state. */
   #judgedWhole: boolean = true;
 
   constructor(domain: Domain, { state, owned }: Folded) {
@@ -56,24 +56,30 @@ export class RecordedWorld {
     return this.world.domain;
   }
 
-  /** The state with what of it may be changed in place, to go on with under another domain. */
+  /** The state, with the parts that may be changed in place, to continue under another domain. */
   get folded(): Folded {
     return { state: this.world.state as Folded['state'], owned: this.world.owned };
   }
 
-  /** What does not pass at the beginning. */
+  /** The violations of the initial state. */
   begin(broken: BrokenByRecord): Finding[] {
     const found = this.world.failing.filter((finding) => broken.has(finding.rule.id) || !this.world.isExcused(finding));
     this.#setAside(broken);
     return found;
   }
 
-  /** As the runtime did. Arguments of a commit were parsed then: they are parsed again only where that changes nothing. */
+  /**
+   * Adjudicates as the runtime did. Arguments of a commit were parsed then; they are parsed again
+   * only if that changes nothing.
+   */
   adjudicate(intent: Intent, authority: Authority, inputs: Inputs, parsed: boolean): Ruling {
     return adjudicate(this.world, intent, authority, inputs, { parsed: parsed && !this.#keepsArgs(intent) });
   }
 
-  /** What the action would do if no rule, writ, policy or budget had a say; undefined where it is refused all the same. */
+  /**
+   * The changes of the action without any rule, writ, policy or budget; undefined if it is refused
+   * anyway.
+   */
   made(intent: Intent, inputs: Inputs): Made | undefined {
     const compiled = compile(this.domain, intent, GRANTED, { parsed: !this.#keepsArgs(intent) });
     if ('reason' in compiled) return undefined;
@@ -84,7 +90,10 @@ export class RecordedWorld {
     return { cost: compiled.cost, patches };
   }
 
-  /** Whether something that a proposal may read, or the rules on what it writes, is erased: it had it when it was made. */
+  /**
+   * Whether a value is erased that a proposal may read, or that the rules on its writes may read.
+   * The proposal had the value originally.
+   */
   isWithout({ name, role }: { readonly name: string; readonly role: RoleRef }): boolean {
     const { actions, roles } = this.domain;
     const process = (actions as Record<string, Domain['actions'][string] | undefined>)[name]?.process;
@@ -94,14 +103,14 @@ export class RecordedWorld {
     return this.world.isErasedIn(this.domain.bind(process, role.params).closure);
   }
 
-  /** Rules that do not pass by a vector, and read something that is erased: they may have said otherwise with it. */
+  /** Failed rules of a vector that read an erased value: with the value they may have passed. */
   excusedIn(vector: readonly VectorItem[]): ReadonlySet<string> {
     const broken = brokenBy(vector);
     const excused = this.domain.rules.filter(({ id, patterns }) => broken.has(id) && this.world.isErasedIn(patterns));
     return new Set(excused.map(({ id }) => id));
   }
 
-  /** Goes on with a commit that came out as recorded. Answers what does not pass since. */
+  /** Applies a commit that came out as recorded. Returns the new violations. */
   keep(approved: Approved, patches: readonly PatchOperation[]): Finding[] {
     if (this.#aside.size === 0) {
       approved.keep();
@@ -112,7 +121,7 @@ export class RecordedWorld {
     return this.follow(patches, NOTHING_BROKEN);
   }
 
-  /** Goes on with a counselor's commit that came out as recorded. Answers what does not pass since. */
+  /** Applies a counselor's commit that came out as recorded. Returns the new violations. */
   keepCounsel(commit: CounselorCommit, broken: BrokenByRecord): Finding[] {
     const before = this.#failing();
     commit.keep();
@@ -124,10 +133,10 @@ export class RecordedWorld {
   }
 
   /**
-   * Goes on with the recorded changes, whatever the domain makes of them; their values become part of the state. Answers
-   * what does not pass since.
+   * Applies the recorded changes, whatever the domain's result; their values become part of the
+   * state. Returns the new violations.
    *
-   * @throws Error for patches that can't be applied
+   * @throws Error for patches that cannot be applied
    */
   follow(patches: readonly PatchOperation[], broken: BrokenByRecord): Finding[] {
     const before = new Set(this.world.failing.map(nameOf));
@@ -148,7 +157,10 @@ export class RecordedWorld {
     return fresh;
   }
 
-  /** Judges every rule on the whole state once more. Answers what does not pass although no entry was seen to break it. */
+  /**
+   * Checks every rule on the whole state once more. Returns violations that no entry was found to
+   * cause.
+   */
   unseen(): Finding[] {
     if (this.#judgedWhole) return [];
     const known = this.#failing();

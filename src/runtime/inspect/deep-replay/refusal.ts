@@ -6,7 +6,10 @@ import type { TakenAsRecorded } from './report.ts';
 import { described, isSameRuling, recordedRuling } from './ruled.ts';
 import { placeOf, readProposal, type Stage } from './stage.ts';
 
-/** A refusal: the same proposal must be refused for the same reason now, by the same invariant where one did it. */
+/**
+ * Replays a refusal: the same proposal must be refused for the same reason now, and by the same
+ * invariant if one refused it.
+ */
 export async function replayRefusal(
   stage: Stage,
   entry: Entry<RejectionPayload>,
@@ -16,16 +19,17 @@ export async function replayRefusal(
   const { intent, reason, at, writ_id, policy } = entry.payload;
   if (pending !== undefined) return replayDecision(stage, entry, pending);
   if (OF_NO_DOMAIN.has(reason)) return findings.takes('other');
-  // What it would have erased may be gone by now, by another erasure.
+  // Its values may have been erased by another erasure since.
   if (intent.action === ERASE_ACTION) return findings.takes('erased');
-  // An agent that proposes it by this name proposes what there is not; who revokes is refused by writ or policy.
+  // An agent that proposes this action by name proposes an unknown action. A revocation is refused
+  // by writ or policy.
   if (intent.action === REVOKE_ACTION && reason !== 'unknown_tool')
     return findings.takes(reason === 'policy_denied' ? 'policy' : 'writ');
   const proposal = await readProposal(stage, entry, { ...intent, at });
   if (proposal === undefined) return;
   findings.compared++;
   const refused = refusedByAuthority(entry.payload);
-  // What a policy said is counted where it is answered.
+  // A policy's refusal is counted where the policy answers.
   if (refused !== undefined && refused.by !== 'policy') findings.takes(refused.by);
   const claim: RecordedClaim = {
     place: placeOf(entry),
@@ -45,7 +49,7 @@ export async function replayRefusal(
   } else if (recorded['detail'] !== now['detail']) findings.reworded++;
 }
 
-/** Everything else lets it be: what it says did not go with what was believed, which is not planned again. */
+/** Everything else passes: the statements did not fit the facts, which are not planned again. */
 export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling): boolean {
   return reason === 'precondition_failed' && judged.verdict === 'approved' && judged.compiled.sayings.length > 0;
 }
@@ -53,7 +57,7 @@ export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling)
 /** Reasons that come from effects and from other writers. */
 export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
 
-/** What a person said, or nobody in time. That they may say it is judged by the domain. */
+/** Replays a human decision or an expiry. The domain decides whether the counselor was allowed. */
 async function replayDecision(stage: Stage, entry: Entry<RejectionPayload>, pending: PendingPayload): Promise<void> {
   const { reason, counselor } = entry.payload;
   stage.findings.takes(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
@@ -61,8 +65,8 @@ async function replayDecision(stage: Stage, entry: Entry<RejectionPayload>, pend
 }
 
 /**
- * Who refused what no domain decides. A footprint that was left has the reason of a writ that does not grant, so the words
- * tell: these are the kernel's own.
+ * The authority that refused, for refusals that no domain decides. An exceeded footprint has the
+ * same reason as a writ that does not grant. So the kernel's own wording distinguishes them.
  */
 export function refusedByAuthority({ reason, detail, intent }: RejectionPayload): RecordedClaim['refused'] {
   if (reason === 'policy_denied') return { by: 'policy', detail };
@@ -73,7 +77,7 @@ export function refusedByAuthority({ reason, detail, intent }: RejectionPayload)
     detail.startsWith(`${action} may not change /`) ||
     detail.startsWith(`${action}: /`) ||
     (detail.startsWith(`the role ${role.name} does not perform `) && detail.endsWith(`, to which ${action} belongs`));
-  // Its writ lets it be done, if only with an approval, so that the policy is asked after it.
+  // Its writ allows the action, if only with approval, so the policy is asked after it.
   const byWaiting = action === REVOKE_ACTION && detail.endsWith(', and a revocation waits for nobody');
   return byDomain || byWaiting ? undefined : { by: 'writ', detail };
 }

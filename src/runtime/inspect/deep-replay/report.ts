@@ -3,96 +3,102 @@ import { canonicalize, copyJson, WORLD_LIMITS } from '#canon';
 import { detailOf, type Finding } from '#kernel';
 import type { DomainRef, Hash } from '#ledger';
 
-/** What of an entry the domain makes otherwise now. */
+/** The part of an entry that the current domain makes differently. */
 export type DifferenceKind =
-  /** What became of it: committed, rejected or escalated, with reason and invariant. */
+  /** The outcome: committed, rejected or escalated, with reason and invariant. */
   | 'ruling'
   /** The state changes, as RFC 6902 operations. */
   | 'delta'
   | 'cost'
-  /** What the approval mark adds. */
+  /** The changes of the approval mark. */
   | 'approval'
-  /** Who is to resolve it. */
+  /** The channel for the resolution. */
   | 'channel'
-  /** How many people must approve it. */
+  /** The number of required approvals. */
   | 'approvals'
   | 'freezes'
-  /** The hash of what was put up for approval. */
+  /** The digest of the submitted proposal. */
   | 'digest'
-  /** The invariants that do not pass, at a beginning or after a counselor's commit. */
+  /** The violated invariants of an initial state or a counselor's commit. */
   | 'vector'
-  /** What a counselor's commit rests on: who they are, and whether they overrode an invariant. */
+  /** The basis of a counselor's commit: the counselor, and whether an invariant was overridden. */
   | 'counselor'
-  /** What the policy that was given answers. */
+  /** The answer of the given policy. */
   | 'policy'
-  /** The state that the trajectory begins with does not fit the domain's schema. */
+  /** The initial state does not match the domain's schema. */
   | 'state'
-  /** An observation by oracle key can't be read back: the entry was not run again. */
+  /** An observation by oracle key cannot be read: the entry was not run again. */
   | 'observation';
 
-/** Where an entry stands. */
+/** The position of an entry. */
 export interface EntryPlace {
   readonly trajectory_id: string;
   readonly seq: number;
   readonly entry_id: Hash;
 }
 
-/** One thing that is not as recorded. */
+/** One difference from the record. */
 export interface Difference extends EntryPlace {
   readonly what: DifferenceKind;
   readonly recorded: Json;
   readonly now: Json;
 }
 
-/** An invariant that does not pass after an entry, although it passed before and nobody overrode it. */
+/** An invariant that fails after an entry, although it passed before and was not overridden. */
 export interface Broken extends EntryPlace {
   readonly invariant_id: string;
   readonly detail: string;
 }
 
-/** Why something was not run again. */
+/** The reason why something was not run again. */
 export type TakenAsRecorded =
   | 'writ'
   | 'policy'
   | 'budget'
   | 'counselor_rejected'
   | 'expired'
-  /** What a person committed in the proposal's place. */
+  /** A counselor's replacement. */
   | 'counselors_own_state'
   | 'delegation'
-  /** What a commit changed of beliefs. */
+  /** The fact changes of a commit. */
   | 'beliefs'
-  /** What was erased, an erasure itself, and what can't be run again, or comes out otherwise, without it. */
+  /**
+   * Erased values, erasures, and entries that cannot be run again or come out otherwise without the
+   * erased values.
+   */
   | 'erased'
   /** Refusals for effects and conflicts, which no domain decides. */
   | 'other';
 
-/** What a deep replay found. */
+/** The result of a deep replay. */
 export interface DeepReplayReport {
   readonly trajectory_id: string;
-  /** All that was run again came out as recorded: there is no difference. */
+  /** Whether everything that was run again came out as recorded: no differences. */
   readonly same: boolean;
-  /** No commit without an override broke an invariant, judged one by one and, at the end, on the whole state. */
+  /**
+   * Whether no commit without an override broke an invariant, checked one by one and, at the end,
+   * on the whole state.
+   */
   readonly preserved: boolean;
-  /** The domain that ran, and the one that is recorded. */
+  /** The domain that ran, and the recorded one. */
   readonly domain: DomainRef;
   readonly recorded_domain: DomainRef;
-  /** Entries that were gone through, those of sources included. */
+  /** Number of replayed entries, including those of sources. */
   readonly entries: number;
-  /** Entries whose ruling was run again, in whole or up to what is taken as recorded. */
+  /** Entries whose ruling was run again, in whole or up to a part taken as recorded. */
   readonly compared: number;
-  /** How often something was taken as recorded, by why. */
+  /** Number of parts taken as recorded, by reason. */
   readonly taken_as_recorded: { readonly [Why in TakenAsRecorded]?: number };
   /** Rulings that are the same in other words. */
   readonly reworded: number;
-  /** How many differences there are; the first of them are listed. */
+  /** Number of differences; the first of them are listed. */
   readonly difference_count: number;
   readonly differences: readonly Difference[];
   readonly broken_count: number;
   readonly broken: readonly Broken[];
 }
 
-/** Collects what a deep replay finds. */
+/** Collects the findings of a deep replay. */
 export class Findings {
   compared: number = 0;
   reworded: number = 0;
@@ -111,7 +117,9 @@ export class Findings {
     return this.#differenceCount;
   }
 
-  /** Notes a difference. The values are copied: they are, or become, part of a state, and will change. */
+  /**
+   * Notes a difference. The values are copied, because they belong to a state that changes later.
+   */
   differs(place: EntryPlace, what: DifferenceKind, recorded: unknown, now: unknown): void {
     if (this.#differenceCount++ >= this.#limit) return;
     this.#differences.push({
@@ -122,7 +130,7 @@ export class Findings {
     });
   }
 
-  /** Notes a difference where there is one. */
+  /** Notes a difference, if there is one. */
   compare(place: EntryPlace, what: DifferenceKind, recorded: unknown, now: unknown): void {
     if (!isSame(recorded, now)) this.differs(place, what, recorded, now);
   }
@@ -138,7 +146,10 @@ export class Findings {
     this.taken[why] = (this.taken[why] ?? 0) + 1;
   }
 
-  /** Takes as recorded, for what was erased, what the differences are about that came after so many. */
+  /**
+   * Replaces the differences after the first `count` by one note that they are taken as recorded,
+   * for erased values.
+   */
   takesInstead(count: number): void {
     this.#differenceCount = count;
     this.#differences.length = Math.min(this.#differences.length, count);

@@ -23,11 +23,11 @@ import { placeOf, type Stage } from './stage.ts';
 import type { Steps, Walk } from './walk.ts';
 
 export interface RerunOptions extends DeepReplayOptions {
-  /** On this way, or on another one of the same call. */
+  /** In this walk, or in another walk of the same call. */
   readonly sourceIsRunAgain: boolean;
 }
 
-/** Runs each entry of a walk again, and holds what comes out against what stands there. */
+/** Runs each entry of a walk again, and compares the results with the record. */
 export class Rerun implements Steps<Stage> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
@@ -85,7 +85,10 @@ export class Rerun implements Steps<Stage> {
     this.#findings.takes('delegation');
   }
 
-  /** They were planned on what was believed then, by all trajectories, which a domain does not see. */
+  /**
+   * The statements were planned on the facts of that time, from all trajectories, which a domain
+   * does not see.
+   */
   #takeBeliefs({ payload }: Entry<CommitPayload>): void {
     if (payload.delta.beliefs.length > 0) this.#findings.takes('beliefs');
   }

@@ -3,7 +3,7 @@ import type { Ruling } from '#kernel';
 import type { Amounts, CommitPayload, PendingPayload, RejectionPayload } from '#ledger';
 import { hasToolObservation } from '../../records/tool-authority.ts';
 
-/** What became of a proposal, as a difference shows it. */
+/** The outcome of a proposal, as a difference shows it. */
 export interface Ruled {
   readonly [member: string]: Json;
 }
@@ -19,7 +19,10 @@ export function recordedRuling({ kind, reason, detail, invariant_id }: Rejection
   return { ruling, reason, ...(invariant_id === undefined ? {} : { invariant_id }), detail };
 }
 
-/** What is to be recorded as the cost: of what its tools cost the record is taken, which are not asked again. */
+/**
+ * The expected recorded cost. The cost of tools is taken from the record, because tools are not
+ * called again.
+ */
 export function costWithTools(
   cost: Amounts,
   { budget_cost: recorded, delta, observations }: Pick<CommitPayload, 'budget_cost' | 'delta' | 'observations'>,
@@ -28,7 +31,7 @@ export function costWithTools(
   return isPart && (delta.effects.length > 0 || hasToolObservation(observations)) ? recorded : cost;
 }
 
-/** Whether two rulings are one, whatever words they are in. */
+/** Whether two rulings are the same, apart from their wording. */
 export function isSameRuling(a: Ruled, b: Ruled): boolean {
   return (['ruling', 'reason', 'invariant_id'] as const).every((member) => a[member] === b[member]);
 }

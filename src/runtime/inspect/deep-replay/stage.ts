@@ -18,20 +18,20 @@ import { NOTHING_BROKEN, type RecordedWorld } from './recorded-world.ts';
 import type { EntryPlace, Findings } from './report.ts';
 import type { BrokenByRecord } from './vector.ts';
 
-/** What the entries of one trajectory are looked at with. */
+/** The context of the entries of one trajectory. */
 export interface Scene extends WaitingSources {
   readonly world: RecordedWorld;
 }
 
-/** What they are run again with. */
+/** The context in which entries are run again. */
 export interface Stage extends Scene {
   readonly authority: RecordedAuthority;
   readonly findings: Findings;
-  /** Ids of what waits and came out otherwise when it was run again. */
+  /** Ids of pending proposals that came out otherwise when run again. */
   readonly otherwise: Set<Hash>;
 }
 
-/** What an agent asked for, as an entry has it. */
+/** The intent of an agent, as an entry has it. */
 export interface AskedFor {
   readonly action: string;
   readonly role: RoleRef;
@@ -44,13 +44,13 @@ export function placeOf({ trajectory_id, seq, id }: Entry): EntryPlace {
   return { trajectory_id, seq, entry_id: id };
 }
 
-/** A proposal as it was judged. */
+/** A proposal as it was adjudicated. */
 export interface ReadBack {
   readonly intent: Intent;
   readonly inputs: Inputs;
 }
 
-/** Why a proposal can't be judged again. */
+/** The reason why a proposal cannot be adjudicated again. */
 export type Missing =
   | { readonly missing: 'erased' }
   | { readonly missing: 'observation'; readonly observation: Observation; readonly detail: string };
@@ -58,7 +58,7 @@ export type Missing =
 /**
  * Reads a proposal back with its blobs and observations.
  *
- * @throws LedgerFault for a blob that is not there
+ * @throws LedgerFault for a missing blob
  */
 export async function readBack(
   { replayer, oracle }: WaitingSources,
@@ -83,7 +83,10 @@ export async function readBack(
   }
 }
 
-/** The same for a deep replay. Undefined, and noted, where it can't be judged again. @throws LedgerFault */
+/**
+ * Same for a deep replay. Undefined, and noted, if the proposal cannot be adjudicated again.
+ * @throws LedgerFault
+ */
 export async function readProposal(stage: Stage, entry: Entry, asked: AskedFor): Promise<ReadBack | undefined> {
   const { findings } = stage;
   const read = await readBack(stage, entry, asked);
@@ -93,7 +96,10 @@ export async function readProposal(stage: Stage, entry: Entry, asked: AskedFor):
   return undefined;
 }
 
-/** The operations of a delta or of an approval mark. @throws LedgerFault for a blob that is not there; RuntimeError `erased` */
+/**
+ * The operations of a delta or of an approval mark. @throws LedgerFault for a missing blob;
+ * RuntimeError `erased`
+ */
 export function readPatches(
   { replayer }: WaitingSources,
   entry: Entry,
@@ -102,13 +108,16 @@ export function readPatches(
   return readOperations(entry, stored, replayer);
 }
 
-/** Goes on with what is recorded of a commit that can't be run again, because a part of it was erased. @throws LedgerFault */
+/**
+ * Applies the record of a commit that cannot be run again, because a part of it was erased. @throws
+ * LedgerFault
+ */
 export async function followErased(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
   stage.findings.takes('erased');
   followRecord(stage, entry, await erasedPatches(stage, entry));
 }
 
-/** What a commit did, with `{"$erased": hash}` for what was erased. @throws LedgerFault */
+/** The changes of a commit, with `{"$erased": hash}` for erased values. @throws LedgerFault */
 export async function erasedPatches(
   { replayer }: WaitingSources,
   entry: Entry<CommitPayload>,
@@ -116,7 +125,7 @@ export async function erasedPatches(
   return (await replayer.values.patches(entry, entry.payload.delta.state)) as readonly PatchOperation[];
 }
 
-/** Whether what a commit did can't be read any more, or is an erasure. @throws LedgerFault */
+/** Whether the changes of a commit can no longer be read, or are an erasure. @throws LedgerFault */
 export async function isErasing(sources: WaitingSources, entry: Entry<CommitPayload>): Promise<boolean> {
   const { action, delta } = entry.payload;
   if (action.name === ERASE_ACTION) return true;
@@ -129,12 +138,12 @@ export async function isErasing(sources: WaitingSources, entry: Entry<CommitPayl
   }
 }
 
-/** Goes on with what is recorded, and notes what is broken by it. @throws LedgerFault */
+/** Applies the record, and notes the new violations. @throws LedgerFault */
 export function followRecord(stage: Stage, entry: Entry, patches: readonly PatchOperation[]): void {
   stage.findings.breaks(placeOf(entry), followed(stage, entry, patches, NOTHING_BROKEN));
 }
 
-/** Goes on with what is recorded. Answers what does not pass since. @throws LedgerFault */
+/** Applies the record. Returns the new violations. @throws LedgerFault */
 export function followed(
   { world }: Pick<Scene, 'world'>,
   { trajectory_id, seq }: Entry,

@@ -3,12 +3,15 @@ import type { VectorItem } from '#ledger';
 import type { EntryPlace, Findings } from './report.ts';
 import { isSame } from './report.ts';
 
-/** The invariants that do not pass by a recorded vector. */
+/** The invariants that fail in a recorded vector. */
 export function brokenBy(vector: readonly VectorItem[]): BrokenByRecord {
   return new Set(vector.filter(({ result }) => result !== 'pass').map(({ invariant_id }) => invariant_id));
 }
 
-/** What does not pass, as a vector has it: of each invariant the first member. Findings come in the order of the rules. */
+/**
+ * The violations as a vector has them: the first member of each invariant. Findings come in the
+ * order of the rules.
+ */
 export function vectorOf(findings: readonly Finding[]): VectorItem[] {
   const byRule = new Map<string, VectorItem>();
   for (const finding of findings) {
@@ -19,7 +22,9 @@ export function vectorOf(findings: readonly Finding[]): VectorItem[] {
   return [...byRule.values()];
 }
 
-/** Whether every invariant says the same of a state. Without a recorded vector all of them passed. */
+/**
+ * Compares the results of every invariant on a state. Without a recorded vector all of them passed.
+ */
 export function compareVectors(
   findings: Findings,
   place: EntryPlace,
@@ -41,5 +46,5 @@ function short({ invariant_id, result }: VectorItem) {
   return { invariant_id, result };
 }
 
-/** Invariants that do not pass by the record, by id. */
+/** Invariants that fail according to the record, by id. */
 export type BrokenByRecord = ReadonlySet<string>;

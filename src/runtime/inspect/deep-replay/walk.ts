@@ -21,29 +21,32 @@ import type { DeepReplaySource } from './options.ts';
 import type { Scene } from './stage.ts';
 
 /**
- * What is done with each entry on the way. The world of the scene is as it is recorded before the entry, and must be left as
- * it is recorded after it.
+ * The callbacks for the entries of a walk. The state of the scene is as recorded before the entry,
+ * and the callback must leave it as recorded after the entry.
  */
 export interface Steps<S extends Scene> {
-  /** Where a trajectory begins, with the state that it begins with. */
+  /** The start of a trajectory, with its initial state. */
   begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): S | Promise<S>;
-  /** A commit that nobody had to approve. */
+  /** A commit that needed no approval. */
   commit(scene: S, entry: Entry<CommitPayload>): Promise<void>;
-  /** What a counselor committed. */
+  /** A counselor's commit. */
   approval(scene: S, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void>;
-  /** With `pending`, the end of what waited. */
+  /** With `pending`, the end of a pending proposal. */
   refusal(scene: S, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void>;
-  /** With `before`, the approval of that by one person more, who is not the last. */
+  /** With `before`, a further approval of that pending proposal, which is not the last. */
   pending(scene: S, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void>;
   delegation(scene: S, entry: Entry<DelegationPayload>): void | Promise<void>;
-  /** Undoing effects has cost something, by an entry that tells of them. */
+  /** A cost of compensations, in an entry that records effects. */
   undoing?(scene: S, costs: UndoingCosts): Promise<void>;
 }
 
-/** Entries that are read at a time; between two pages others get their turn. */
+/** Entries read at a time; other tasks may run between two pages. */
 const PAGE = 500;
 
-/** Goes along a lineage, with one world that is folded on the way. What tells of effects is passed over, but for what undoing them has cost. */
+/**
+ * Walks along a lineage, with one state that is folded on the way. Entries that record effects are
+ * skipped, except the cost of compensations.
+ */
 export class Walk<S extends Scene> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
@@ -68,17 +71,17 @@ export class Walk<S extends Scene> {
     this.#total = lineage.reduce((sum, { entries }) => sum + entries, 0);
   }
 
-  /** Entries that were gone through. */
+  /** Number of visited entries. */
   get entries(): number {
     return this.#entries;
   }
 
-  /** The last of them. */
+  /** The last visited entry. */
   get last(): Entry {
     return this.#last as Entry;
   }
 
-  /** @throws LedgerFault; what the steps throw */
+  /** @throws LedgerFault; the errors of the steps */
   async along({ trajectoryId, entries, until }: Stretch): Promise<void> {
     const chain = new Chain(trajectoryId);
     while (chain.seq < entries) {
@@ -104,7 +107,7 @@ export class Walk<S extends Scene> {
       return;
     }
     const scene = this.#scene as S;
-    // It changes no state, and no domain has ruled on it.
+    // The entry changes no state, and no domain has ruled on it.
     if (isOfEffects(payload)) {
       const costs = undoingCostsOf(payload);
       return costs === undefined ? undefined : this.#steps.undoing?.(scene, costs);
@@ -123,7 +126,10 @@ export class Walk<S extends Scene> {
     }
   }
 
-  /** What a root says, or what the source was folded to: by the way that led here, or anew. */
+  /**
+   * The initial state: a root's own, or the folded state of the source, from this walk or folded
+   * anew.
+   */
   async #folded(entry: Entry<RootPayload | BranchPayload>): Promise<Folded> {
     const { payload } = entry;
     if (payload.kind === 'root') return this.#replayer.begin(entry, payload);
@@ -131,7 +137,7 @@ export class Walk<S extends Scene> {
   }
 }
 
-/** What was pending and is resolved by an entry; to be asked before the chain has taken it. */
+/** The pending proposal that an entry resolves. Call it before the chain accepts the entry. */
 function resolvedBy(chain: Chain, { payload }: Entry): PendingPayload | undefined {
   const resolves = 'resolves' in payload ? payload.resolves : undefined;
   return resolves === undefined ? undefined : chain.open.get(resolves);

@@ -19,17 +19,18 @@ import { type EffectsTold, ToldComparison, type ToldDifference } from './compare
 type Store = LedgerStore & EffectStore;
 
 const ENTRIES = 1_000;
-/** How often what differs is read again, where somebody is at work meanwhile. */
+/** Maximum number of repeated reads of a difference, in case a process is writing. */
 const AGAIN = 5;
 
-/** Effects of which is in memory what the ledger tells, about, before the log is read to compare them. */
+/** Approximate number of effects in memory before the log is read to compare them. */
 const EFFECTS_AT_ONCE = 100_000;
 
 /**
- * Finds the first place of each trajectory where the effect log of a store is not what the ledger tells of it. Trajectories are given one by
- * one, with what they tell; the log is read once for as many of them as tell of so many effects, so that what is in memory grows with the effects of the
- * largest of them and not of all. What differs is read again before anything is said of it: somebody may be at work, and of what is written
- * together one half was read before, and the other one after.
+ * Finds the first position in each trajectory at which the store's effect log and the ledger
+ * differ. Trajectories are added one by one, with their entries about effects. The log is read once
+ * per batch of trajectories, so memory grows with the largest trajectory and not with all. A
+ * difference is read again before it is reported. A process may be writing, so that one half of a
+ * batch was read before the write and the other half after it.
  */
 export class ToldCheck {
   readonly #store: Store;
@@ -39,14 +40,17 @@ export class ToldCheck {
   #effects = 0;
   readonly #faults: Map<string, Fault> = new Map();
 
-  /** `known`: all trajectories of the ledger, whether they are given or not; without them, of what the log alone has nothing is said. */
+  /**
+   * `known`: all trajectories of the ledger, added or not. Without it, transactions of trajectories
+   * that only the log has are not reported.
+   */
   constructor(store: Store, known: ReadonlySet<string> | undefined, effectsMax: number = EFFECTS_AT_ONCE) {
     this.#store = store;
     this.#known = known;
     this.#effectsMax = effectsMax;
   }
 
-  /** Effects and trajectories that are in memory, about. */
+  /** Approximate number of effects and trajectories in memory. */
   get effects(): number {
     return this.#effects;
   }
@@ -57,10 +61,12 @@ export class ToldCheck {
     if (this.#effects >= this.#effectsMax) await this.#compare();
   }
 
-  /** When all were added. Faults also of trajectories that the log has and the ledger has not. */
+  /**
+   * Call when all trajectories are added. Includes faults of trajectories that only the log has.
+   */
   async end(): Promise<ReadonlyMap<string, Fault>> {
     for (const [trajectory_id, transactions] of await this.#compare()) {
-      // It may have been begun meanwhile.
+      // The trajectory may have been created in the meantime.
       if ((await this.#store.head(trajectory_id)) !== undefined) continue;
       const detail = `the effect log has transactions of it (${transactions}), and the ledger has no such trajectory`;
       this.#faults.set(trajectory_id, { trajectory_id, seq: 0, code: 'effects_differ', detail });
@@ -68,10 +74,13 @@ export class ToldCheck {
     return this.#faults;
   }
 
-  /** Of what is gathered, which is let go. Gives the trajectories that nobody knows, and how many transactions they have. */
+  /**
+   * Compares the gathered trajectories and clears them. Returns unknown trajectories, with their
+   * number of transactions.
+   */
   async #compare(): Promise<ReadonlyMap<string, number>> {
     const store = this.#store;
-    // All others are looked up where something differs: most of them were made here.
+    // Imports are looked up only if something differs, because most entries were made here.
     for (const told of this.#gathered.values()) told.leave(await importedOf(store, told.unfinished));
     const open = await openEpochs(store);
     const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new ToldComparison(each, open)]));
@@ -102,8 +111,9 @@ export class ToldCheck {
 }
 
 /**
- * What differs each time it is looked at. An entry that has come meanwhile may have told it, so that the ledger is always read first; where
- * none has come, both are of one moment, but for what opens and ends in the log alone, which two looks tell.
+ * The differences that persist. The ledger is always read first, because a new entry may have
+ * recorded the difference. If no entry has come, both reads are of one moment, except for
+ * transactions that start and end in the log alone; two reads show those.
  */
 async function lasting(
   store: Store,
@@ -128,7 +138,7 @@ async function lasting(
   return found ?? [];
 }
 
-/** Takes what was written since. What is wrong with that is for whoever verifies it. */
+/** Adds the entries written since. Their faults are reported by the check that verifies them. */
 async function readOn(store: Store, trajectoryId: string, told: EffectsTold): Promise<void> {
   try {
     for (;;) {
@@ -153,14 +163,17 @@ async function compareOne(
   if (row?.trajectory_id !== trajectoryId) comparison.missing(named);
 }
 
-/** Those that came from another store. */
+/** The entries that came from another store. */
 async function importedOf(store: Store, entries: readonly Hash[]): Promise<readonly Hash[]> {
   const imported: Hash[] = [];
   for (const entry of entries) if (await wasImported(store, entry)) imported.push(entry);
   return imported;
 }
 
-/** What was found by comparing each transaction, and erasures that name what the log has not. */
+/**
+ * The differences found by comparing each transaction, and erasures that name texts that the log
+ * lacks.
+ */
 async function differencesIn(
   store: Store,
   trajectoryId: string,
@@ -174,7 +187,7 @@ async function differencesIn(
   for (const [id, seq] of erasures) {
     const erasure = await new Values(store).erasureOf(id);
     const logged = erasure === undefined ? [] : loggedErasedBy(erasure.args);
-    // What came from another store names the log of that one.
+    // An entry that came from another store names the log of that store.
     if (logged.length === 0 || (await wasImported(store, id))) continue;
     for (const [epoch, erased] of Map.groupBy(logged, (each) => each.epoch)) {
       const there = await textsAt(store, trajectoryId, epoch);
@@ -187,7 +200,10 @@ async function differencesIn(
   return [...differences, ...more].toSorted((a, b) => a.seq - b.seq);
 }
 
-/** Texts that a transaction of that trajectory names; none where it can't be read, which is said of it elsewhere. */
+/**
+ * Texts that a transaction of that trajectory names. Empty if it cannot be read, which another
+ * check reports.
+ */
 async function textsAt(store: Store, trajectoryId: string, epoch: number): Promise<ReadonlySet<string>> {
   const logged = await store.effectsOf(epoch);
   if (logged?.trajectory_id !== trajectoryId) return new Set();

@@ -16,14 +16,16 @@ import {
 // What the ledger tells of effects, beside what the effect log has of them. Of the two only the ledger is chained: whoever changes a row
 // of the log changes what is called next, so that each has to say what the other does. Pure; `check-told.ts` reads both.
 
-/** Where the effect log and the ledger of a trajectory do not agree. */
+/** A difference between the effect log and the ledger of a trajectory. */
 export interface ToldDifference {
-  /** Of the entry that the log does not agree with; where there is none, of the last one. */
+  /** The entry that differs from the log, or the last entry if there is no such entry. */
   readonly seq: number;
   readonly detail: string;
 }
 
-/** What a commit has named, and what the chain says became of each: undefined as long as it says nothing. */
+/**
+ * The effects of a commit, and the recorded outcome of each: undefined until the chain records one.
+ */
 interface CommitTold {
   readonly seq: number;
   readonly effects: Map<Hash, SettledAs | undefined>;
@@ -43,23 +45,25 @@ interface AbandonedTold {
   readonly effects: readonly AbandonedEffect[];
 }
 
-/** What one chain tells of effects, by its entries. Those that name none may be passed over. */
+/** The entries of one chain about effects. Entries that name no effect may be skipped. */
 export class EffectsTold {
   /** Of the next entry. */
   seq = 0;
   readonly commits: Map<Hash, CommitTold> = new Map();
-  /** Open pendings about effects, by entry. */
+  /** Open pending entries about effects, by entry. */
   readonly waiting: Map<Hash, WaitingTold> = new Map();
   /** By entry. */
   readonly abandoned: Map<Hash, AbandonedTold> = new Map();
-  /** Of what came from another store, commits with effects that nothing settles: what was to become of them is in the log there. */
+  /**
+   * Imported commits with unsettled effects: their transactions are in the log of the other store.
+   */
   readonly imported: Set<Hash> = new Set();
-  /** Entries that erase, with their seqs: they may name texts of the log. */
+  /** Erasing entries, with their seqs: they may name texts of the log. */
   readonly erasures: Map<Hash, number> = new Map();
-  /** Nothing follows a final answer: what becomes of effects after it is in the log alone. */
+  /** No entry follows a final answer, so later outcomes of effects are in the log alone. */
   isAnswered = false;
 
-  /** How many effects it tells of, about: what it has in memory grows with that. */
+  /** Approximate number of effects of the chain, which determines its memory. */
   get size(): number {
     let size = this.waiting.size + this.erasures.size;
     for (const { effects } of this.commits.values()) size += effects.size;
@@ -67,18 +71,18 @@ export class EffectsTold {
     return size;
   }
 
-  /** Entries of which the log has to have something: what they name has not ended. */
+  /** Entries that the log must have: their effects have not ended. */
   get unfinished(): readonly Hash[] {
     const commits = [...this.commits].filter(([id, commit]) => !this.imported.has(id) && leftOf(commit).length > 0);
     return [...this.waiting.keys(), ...commits.map(([id]) => id)];
   }
 
-  /** Entries by which something in the log can be wrong. */
+  /** Entries that can show a fault of the log. */
   get expecting(): readonly Hash[] {
     return [...this.unfinished, ...this.abandoned.keys()];
   }
 
-  /** Entries that came from another store: they say nothing of the log of this one, and their epochs are others. */
+  /** Imported entries do not concern the log of this store, and their epochs differ. */
   leave(ids: Iterable<Hash>): void {
     for (const id of ids) {
       this.waiting.delete(id);
@@ -87,7 +91,7 @@ export class EffectsTold {
     }
   }
 
-  /** An entry that its chain has accepted. */
+  /** Adds an entry that its chain has accepted. */
   note({ id, seq, trajectory_id, payload }: Entry): void {
     this.seq = seq + 1;
     if ('resolves' in payload && payload.resolves !== undefined) this.waiting.delete(payload.resolves);
@@ -108,13 +112,13 @@ export class EffectsTold {
     }
   }
 
-  /** Entries of which none is about effects. */
+  /** Skips entries that do not concern effects. */
   pass(entries: number): void {
     this.seq += entries;
   }
 }
 
-/** Compares transactions of one trajectory, as the log has them, with what its chain tells. */
+/** Compares the log's transactions of one trajectory with the entries of its chain. */
 export class ToldComparison {
   readonly #told: EffectsTold;
   readonly #open: ReadonlySet<number>;
@@ -134,8 +138,8 @@ export class ToldComparison {
   }
 
   /**
-   * The next transaction, in any order. Gives the commit that it names where it has nothing that a commit would name: whether that is there has
-   * to be looked up.
+   * Adds the next transaction, in any order. Returns the commit that it names if the chain has no
+   * data for that commit; the caller must then check whether the commit exists.
    */
   add(logged: LoggedTransaction): CommitNamed | undefined {
     const { epoch } = logged;
@@ -168,7 +172,7 @@ export class ToldComparison {
     return isUnknown ? { epoch, entry } : undefined;
   }
 
-  /** A commit that a transaction names is not there. */
+  /** Notes that a commit named by a transaction does not exist. */
   missing({ epoch, entry }: CommitNamed): void {
     this.#say(
       undefined,
@@ -177,10 +181,11 @@ export class ToldComparison {
   }
 
   /**
-   * When all of the trajectory was added. `isLogHere`: whether the store ever had an effect log. Where it has none, nothing is missing.
+   * Call when all of the trajectory is added. `isLogHere`: whether the store ever had an effect
+   * log. Without one, nothing is missing.
    */
   differences(isLogHere: boolean): readonly ToldDifference[] {
-    // What seems to be missing may be what could not be read.
+    // A seemingly missing transaction may be an unreadable one.
     if (isLogHere && !this.#isUnread) {
       for (const [id, commit] of this.#told.commits) {
         if (this.#epochs.has(id) || this.#told.imported.has(id)) continue;
@@ -200,7 +205,7 @@ export class ToldComparison {
     return this.#differences.toSorted((a, b) => a.seq - b.seq);
   }
 
-  /** What has not ended is open, or nobody would go on with it. */
+  /** An unfinished transaction must be open, or no process would resume it. */
   #checkOpen({ epoch, state: { phase } }: KnownTransaction): void {
     if (ENDED.has(phase) || this.#open.has(epoch)) return;
     this.#say(
@@ -251,7 +256,7 @@ export class ToldComparison {
     }
   }
 
-  /** What an attempt did that came to nothing, where no ruling says why, is listed when it is undone. */
+  /** The effects of an aborted attempt without a ruling are listed when they are compensated. */
   #checkAbandoned({ epoch, state, effects, cause = '' }: KnownTransaction): void {
     const told = this.#abandoned.get(epoch);
     const acted = effects.flatMap(({ key }, n) => {
@@ -303,14 +308,14 @@ export class ToldComparison {
 
 const ENDED: ReadonlySet<string> = new Set(['settled', 'aborted']);
 const COMMITTED: ReadonlySet<string> = new Set(['committed', 'failing', 'settled']);
-/** Causes that a ruling says, or said in ledgers of earlier versions. */
+/** Causes that a ruling records, or recorded in ledgers of earlier versions. */
 const RULED: ReadonlySet<string> = new Set(['rejected', 'escalated']);
 
 function leftOf({ effects }: CommitTold): readonly Hash[] {
   return [...effects].flatMap(([id, outcome]) => (outcome === undefined ? [id] : []));
 }
 
-/** What never was is not there, as what was undone. */
+/** An effect that never ran is absent, as a compensated one is. */
 function settledAs(phase: EffectPhase): EffectPhase {
   return phase === 'dropped' ? 'undone' : phase;
 }

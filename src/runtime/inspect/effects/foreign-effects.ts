@@ -17,12 +17,13 @@ import {
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 
 /**
- * Whether the effect log of a store has nothing of what an entry tells of effects, or erases: then it may have come from another store, as what
- * is told there. For `importLines`, as `cameBefore`. The log is read when the first entry is asked about; as many hashes are in memory as it has.
+ * Whether the store's effect log has nothing of the effects that an entry records or erases. The
+ * entry may then have come from another store. For `importLines`, as `cameBefore`. The log is read
+ * for the first entry; memory holds as many hashes as the log has.
  *
- * That the log has nothing of an entry is no proof that it was made elsewhere: so it is where rows of the log were lost, too.
+ * A missing log record does not prove a foreign entry: lost rows of the log look the same.
  *
- * @throws ArgumentError `bad_argument`; what `readTransaction` throws where the log can't be read
+ * @throws ArgumentError `bad_argument`; the errors of `readTransaction` if the log cannot be read
  */
 export function madeElsewhere(store: LedgerStore): (entry: Entry) => Promise<boolean> {
   requireForm(form.object, store, 'store');

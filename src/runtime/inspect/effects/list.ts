@@ -22,41 +22,53 @@ import {
 } from '#ledger';
 import { openTransactions } from '../../transactions/coordination/read-open.ts';
 
-/** Which transactions are asked for; by default all that have not ended. */
+/** Selects transactions; by default all unfinished ones. */
 export interface EffectsQuery {
   readonly trajectoryId?: string;
-  /** The one of that epoch, also when it has ended. */
+  /** The transaction of that epoch, also if it has ended. */
   readonly epoch?: number;
-  /** Also those that have ended, the youngest first. */
+  /** Also transactions that have ended, newest first. */
   readonly all?: boolean;
-  /** With `all`: at most so many, from 1. Default 100. */
+  /** With `all`: maximum number of transactions, from 1. Default 100. */
   readonly limit?: number;
-  /** With `all`: those of a lesser epoch than this; for the next page, that of the last one. */
+  /**
+   * With `all`: only transactions with a lower epoch. For the next page, pass the epoch of the last
+   * one.
+   */
   readonly before?: number;
 }
 
-/** Transactions that are listed at once, unless another number is asked for. */
+/** Default number of listed transactions. */
 const LIMIT = 100;
 
-/** A transaction of tools as the effect log has it. What was not written of it yet is not here. */
+/** A tool transaction as the effect log has it. Records not yet written are missing here. */
 export interface EffectTransaction {
   readonly epoch: number;
   readonly trajectoryId: string;
-  /** The caller's name of it, or one that was made up; of one that was approved, its proposal's id. */
+  /**
+   * The caller's name of the transaction, or a generated one; for an approved transaction, its
+   * proposal's id.
+   */
   readonly name: string;
-  /** Of one that was approved: the caller's name of what was put up, where it has one. */
+  /** For an approved transaction: the caller's name of the submitted proposal, if it has one. */
   readonly putUpAs?: string;
   readonly principal: string;
   readonly writId: Hash;
-  /** `settled` and `aborted`: it has ended. */
+  /** `settled` and `aborted`: the transaction has ended. */
   readonly phase: TransactionPhase;
   /** The commit entry. */
   readonly entry?: Hash;
-  /** Why it is undone, of one that was never committed. */
+  /** The abort reason, for a transaction that was never committed. */
   readonly cause?: string;
-  /** Of one that was committed, and is undone since an effect has failed for good: which, and how often what its action does then was refused. */
+  /**
+   * For a committed transaction that is rolled back because an effect failed permanently: the
+   * effect, and the number of times its `onFailure` action was refused.
+   */
   readonly failing?: Failing;
-  /** Of one that has not ended: what has to be there to go on with it. A process without that leaves it to one that has it. */
+  /**
+   * For an unfinished transaction: the tools and domain that are needed to resume it. A process
+   * without them leaves it to one that has them.
+   */
   readonly needs?: EffectNeeds;
   readonly claims: readonly Claim[];
   /** In the order of the calls. */
@@ -64,9 +76,15 @@ export interface EffectTransaction {
 }
 
 export interface EffectNeeds {
-  /** Those that may have to be called, asked or told to undo something, as far as none of it waits for a person; by name, in order. */
+  /**
+   * Tools that may still have to be called, queried or asked to compensate, unless a human decision
+   * is needed; sorted by name.
+   */
   readonly tools: readonly string[];
-  /** Of one in which an effect has failed for good: the domain of its trajectory, which says what is committed then. */
+  /**
+   * For a transaction with a permanently failed effect: the domain of its trajectory, which decides
+   * the next commit.
+   */
   readonly domain?: DomainRef;
 }
 
@@ -75,13 +93,15 @@ export interface ListedEffect
   readonly n: number;
   readonly class: EffectClass;
   readonly phase: EffectPhase;
-  /** How often it is known to have failed since it last went on. */
+  /** Number of known failures since its last progress. */
   readonly failures: number;
-  /** What undoing it may yet cost, or has cost; not there where nothing, or where it is to stay. */
+  /**
+   * The possible or actual cost of its compensation; absent without a cost, or if the effect stays.
+   */
   readonly undoCost?: Amounts;
 }
 
-/** Reads the log without taking the tenure. */
+/** Reads the log without taking the lease. */
 export async function readEffects(store: LedgerStore & EffectStore, query: EffectsQuery): Promise<EffectTransaction[]> {
   const { trajectoryId } = query;
   const found: EffectTransaction[] = [];
@@ -94,7 +114,7 @@ export async function readEffects(store: LedgerStore & EffectStore, query: Effec
 }
 
 const ENDED: ReadonlySet<TransactionPhase> = new Set(['settled', 'aborted']);
-/** Of an effect of which something may yet be asked. */
+/** Phases of effects that may still get a call. */
 const AT_WORK: ReadonlySet<EffectPhase> = new Set(['intended', 'executed', 'due', 'applying', 'undoing']);
 
 async function needsOf(
@@ -108,7 +128,7 @@ async function needsOf(
   return { tools: [...tools].sort(), ...(domain !== undefined && { domain }) };
 }
 
-/** Undefined where the trajectory can't be read, of which other commands tell. */
+/** Undefined if the trajectory cannot be read, which other commands report. */
 async function domainOf(trajectoryId: string, store: LedgerStore): Promise<DomainRef | undefined> {
   const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
   try {
