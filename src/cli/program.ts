@@ -18,7 +18,7 @@ export interface CommandLine {
   readonly commands: Readonly<Record<string, () => Promise<Register>>>;
 }
 
-/** The commands of `assize`: first the work, then the ledger, the people, the auditors. */
+/** The commands of `assize`: work first, then ledger, humans and audit. */
 const COMMANDS: CommandLine['commands'] = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   domains: async () => (await import('./commands/domains.ts')).domains,
@@ -57,7 +57,10 @@ export const ASSIZE: CommandLine = {
   commands: COMMANDS,
 };
 
-/** The ontology workbench is a package of its own: its commands exist where that package is installed. */
+/**
+ * The ontology workbench is a separate package. Its commands exist only if that package is
+ * installed.
+ */
 function ontologyCommand(): CommandLine['commands'] {
   if (!isInstalled('assize-ontology/cli')) return {};
   return { ontology: async () => (await importInstalled<{ ontology: Register }>('assize-ontology/cli')).ontology };
@@ -84,7 +87,7 @@ export async function run(args: readonly string[], commandLine: CommandLine = AS
   }
 }
 
-/** Nothing is under way in this process that could still answer, so it would end here, without a word. */
+/** No work in this process can still answer, so the process would end here without a message. */
 function neverAnswered(): CliError {
   return new CliError(
     'bad_input',
@@ -99,7 +102,7 @@ async function program(args: readonly string[], { name, about, commands }: Comma
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .configureHelp(helpOptions)
-    // Mistakes are reported in one place, as one sentence.
+    // Errors are reported in one place, as one sentence.
     .exitOverride()
     .configureOutput({ outputError: () => undefined, writeOut: (text) => void writeTo(process.stdout, text) });
   wrapHelp(program);
@@ -107,7 +110,10 @@ async function program(args: readonly string[], { name, about, commands }: Comma
   return program;
 }
 
-/** Of a line that begins with none, all: for the help, and for what is like a word that is no command. */
+/**
+ * All commands, if the line starts with none: for the help, and for suggestions after an unknown
+ * word.
+ */
 function wanted(
   [first = '']: readonly string[],
   commands: CommandLine['commands'],
@@ -122,12 +128,15 @@ function version(): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-/** Whoever does not read on (`| head`) is no error of ours; `Output` notices and ends the work. What can't be written is. */
+/**
+ * A reader that stops (`| head`) is not an error: `Output` notices and ends the work. Other write
+ * errors are reported.
+ */
 function hearOfStreams(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     process.exit(report(new OutputUnwritable(error), false));
   });
-  // There is nowhere to say that it can't be said, and the exit code still tells what came of the command.
+  // The message can't be written anywhere, and the exit code still reports the command's outcome.
   process.stderr.on('error', () => undefined);
 }

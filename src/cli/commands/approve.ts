@@ -76,8 +76,9 @@ export function approve(program: Command): void {
 }
 
 /**
- * What was typed, as answers to what is asked. Where nothing is asked any more it is handed over as it was typed: that it is too late, and
- * why, is for the runtime to say, which never looks at it then.
+ * Parses the typed answers to the open questions. If no question is open any more, the text is
+ * passed on unparsed: the runtime reports why the approval is too late, and never reads the text
+ * then.
  */
 async function answersIn(trajectory: Trajectory, id: string, typed: readonly string[]): Promise<GivenAnswer[]> {
   try {
@@ -88,7 +89,10 @@ async function answersIn(trajectory: Trajectory, id: string, typed: readonly str
   }
 }
 
-/** Without them no writ counts, and the runtime could only say that what was authorised is not so now. */
+/**
+ * Without anchors no writ counts, and the runtime could only report that the proposal is not
+ * authorised now.
+ */
 function requireAnchors(storeUrl: string, file: string | undefined): void {
   if (readAnchors(storeUrl, file).length > 0) return;
   const place = file ?? anchorsPath(storeUrl);

@@ -14,7 +14,7 @@ import { headOf, shortId } from '../store/entries.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
-/** Where something is said, and by whose authority. */
+/** The space of an assertion, and its authority. */
 export interface BelievingOptions extends SharedOptions, OpeningOptions {
   readonly space: string;
   readonly writ?: string;
@@ -41,7 +41,7 @@ export function withAuthority(command: Command): Command {
     .addOption(anchorsOption);
 }
 
-/** A name of a space, subject, predicate or source, as it is typed. */
+/** A typed name of a space, subject, predicate or source. */
 export function sayableName(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
   const { error } = SAYING_TEXTS.name.safeParse(text);
@@ -50,7 +50,7 @@ export function sayableName(text: string): string {
   return text;
 }
 
-/** @throws CliError naming those that there are */
+/** @throws CliError naming the existing domains */
 export function requirePredicate({ name, memory }: Domain, predicate: string): void {
   const declared = memory?.predicates ?? {};
   if (Object.hasOwn(declared, predicate)) return;
@@ -62,13 +62,16 @@ export function requirePredicate({ name, memory }: Domain, predicate: string): v
   );
 }
 
-/** What a proposal is made under. */
+/** The context of a proposal. */
 export interface Authority {
-  /** The writ that was given, or one that holds for the next minutes. */
+  /** The given writ, or a root writ that is valid for the next minutes. */
   readonly writ: () => Writ | WritChain;
 }
 
-/** Reads what is given before a store is opened. `scope`: what a writ that is made covers. @throws CliError */
+/**
+ * Reads the options before a store is opened. `scope`: the scope of an ephemeral writ.
+ * @throws CliError
+ */
 export function authorityIn(
   { storeUrl }: Session,
   { writ, key: file, anchors, principal }: BelievingOptions,
@@ -87,13 +90,13 @@ export function authorityIn(
   };
 }
 
-/** What a commit changed of beliefs. */
+/** The facts that a commit changed. */
 export interface Changed {
-  /** Versions of facts that are believed from then on. */
+  /** Fact versions that hold from the commit on. */
   readonly believed: number;
-  /** Versions that are not believed any more. */
+  /** Fact versions that no longer hold. */
   readonly closed: number;
-  /** Contradictions that something lost. */
+  /** Contradictions with a losing assertion. */
   readonly lost: number;
 }
 
@@ -105,7 +108,7 @@ export function changedBy(ruling: Extract<Ruling, { ruling: 'committed' }>): Cha
   return { believed: rows.length - lost, closed, lost };
 }
 
-/** What became of what was said, for programs. */
+/** The outcome of the assertion, for programs. */
 export function describedRuling(ruling: Ruling): object {
   if (ruling.ruling === 'frozen') return { ruling: 'frozen', by: ruling.by, detail: ruling.detail };
   const { id, seq, trajectory_id } = ruling.entry;

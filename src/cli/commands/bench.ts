@@ -7,7 +7,7 @@ import { CliError } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 
-/** Beside the sources; the published package comes without it. */
+/** The path of the benchmarks next to the sources. The published package does not contain them. */
 const SCRIPT = join(import.meta.dirname, '../../../bench/run.ts');
 
 interface Options extends SharedOptions {

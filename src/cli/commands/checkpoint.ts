@@ -75,7 +75,9 @@ export function checkpoint(program: Command): void {
     );
 }
 
-/** `URL=KEY`; neither a URL's own `=` nor a key's is mistaken, because the key comes last and begins with a name. */
+/**
+ * `URL=KEY`. The last `=NAME` separates the two, because the key is last and starts with a name.
+ */
 function witnessOf(text: string): Witness {
   const cut = text.indexOf('=');
   const [url, key] = [text.slice(0, cut), text.slice(cut + 1)];

@@ -1,6 +1,7 @@
 /**
- * The story of seed 000 §3.1 on a real ledger: David, a relapse, and a claim that looks covered to whoever does not know
- * of it. Everything that is printed comes from the rulings and the ledger, but for the headings of the days.
+ * The story of Agentic Redux §3.1 on a real ledger: David, a relapse, and a claim that looks
+ * covered to a reader without that knowledge. All output except the headings of the days comes from
+ * the rulings and the ledger.
  */
 import { existsSync } from 'node:fs';
 import { issueWrit, type Writ, writId } from '#authority';
@@ -17,18 +18,21 @@ import { shortId } from '../store/entries.ts';
 import { bold, green, type Printable, red, yellow } from '../terminal/printable.ts';
 import { visible, visibleJson } from '../terminal/visible.ts';
 
-/** Where the demo keeps its ledger when nobody says otherwise. */
+/** Default path of the demo's ledger. */
 export const DEMO_STORE = 'sqlite:./assize-demo.db';
 
 export interface DemoOptions {
-  /** A store's URL. One that the demo has made gets a further trajectory; what it holds stays as it is. */
+  /**
+   * A store's URL. A store of an earlier demo gets a further trajectory, and its content is
+   * unchanged.
+   */
   readonly store: string;
-  /** One JSON document instead of the story. */
+  /** Whether to print one JSON document instead of the story. */
   readonly json: boolean;
   readonly out: (line: string) => void;
 }
 
-/** One proposal, or the doctor's approval, and what became of it. */
+/** One proposal, or the doctor's approval, with its outcome. */
 export interface DemoStep {
   readonly seq: number;
   readonly entry_id: string;
@@ -42,12 +46,12 @@ export interface DemoStep {
   readonly detail?: string;
   /** The seq of the pending entry that the approval resolves. */
   readonly resolves?: number;
-  /** Whether it was ruled as the story has it. */
+  /** Whether the ruling matches the story. */
   readonly as_told: boolean;
 }
 
 export interface DemoReport {
-  /** Everything was ruled as the story has it, the ledger verifies, and the changed copy of it does not. */
+  /** Whether every ruling matches the story, the ledger verifies, and its changed copy does not. */
   readonly ok: boolean;
   readonly store: string;
   readonly trajectory_id: string;
@@ -56,16 +60,16 @@ export interface DemoReport {
   readonly agents: readonly { readonly principal: string; readonly role: string; readonly writ_id: string }[];
   readonly steps: readonly DemoStep[];
   readonly verification: VerifyReport;
-  /** What verification says of a copy in which one entry was changed. */
+  /** The verification result of a copy in which one entry was changed. */
   readonly changed_copy: VerifyReport;
   readonly commands: readonly string[];
 }
 
 /**
- * Tells the story. The store is opened, and closed whatever happens.
+ * Runs the story. The store is opened, and always closed.
  *
- * @throws StoreError, CliError for a store or an anchors file that can't be used, or is not the demo's; nothing was told or
- * changed then
+ * @throws StoreError, CliError for a store or an anchors file that is unusable, or does not belong
+ * to the demo; nothing was printed or changed then
  */
 export async function runDemo({ store: url, json, out }: DemoOptions): Promise<DemoReport> {
   await requireDemosOwn(url);
@@ -101,8 +105,8 @@ export async function runDemo({ store: url, json, out }: DemoOptions): Promise<D
 // ── where it is told ──
 
 /**
- * Only what the demo has made is written to: the key of its story would count in a store that is in earnest. Before a store is
- * opened to be written, or made beside an anchors file.
+ * Checks that the demo created the store, because the key of its story would count in a production
+ * store. Runs before a store is opened for writing, or created next to an anchors file.
  *
  * @throws StoreError, CliError
  */
@@ -122,7 +126,7 @@ async function requireDemosOwn(url: string): Promise<void> {
     );
 }
 
-/** The keys of the stories that a store has, and a trajectory in it that is none. */
+/** The keys of the stories in a store, and a trajectory that is not a story. */
 async function toldIn(url: string): Promise<{ readonly keys: ReadonlySet<string>; readonly other?: string }> {
   const keys = new Set<string>();
   if (url === 'memory:') return { keys };
@@ -159,7 +163,7 @@ const SEES: Readonly<Record<Role, string>> = {
   Billing: 'the claims; no test, no tier',
   Clinical: 'tests, results, the abstinence tier',
 };
-/** Of a trajectory: that it is a story of the demo. */
+/** Marks a trajectory as a story of the demo. */
 const NOTE = 'seed 000 §3.1';
 const DOCTOR = 'md:okafor';
 const PATIENT = 'david';
@@ -168,12 +172,15 @@ interface Cast {
   readonly trajectory: Trajectory;
   readonly anchor: string;
   readonly writs: Readonly<Record<Role, Writ>>;
-  /** The story's own clock: it is the day that is told of, in Arizona at nine, and a minute more with each step. */
+  /**
+   * The story's own clock: nine o'clock in Arizona on the current day of the story, plus a minute
+   * for each step.
+   */
   readonly clock: { at: string };
 }
 
 async function begin(store: LedgerStore, url: string): Promise<Cast> {
-  // The private key is used here and kept nowhere: these writs are all that it will ever have signed.
+  // The private key is used here and never stored, so it signs only these writs.
   const { publicKey: anchor, privateKey } = generateKeys();
   const writOf = (role: Role): Writ =>
     issueWrit(
@@ -194,12 +201,12 @@ async function begin(store: LedgerStore, url: string): Promise<Cast> {
   const assize = new Assize({ store, domains: [udt], anchors: [anchor], clock: { now: () => clock.at } });
   const trajectoryId = await freeName(store);
   const trajectory = await assize.create(udt, { trajectoryId, writs: Object.values(writs), note: NOTE });
-  // Afterwards: whoever tells a further story sees by the trajectory that the file is the demo's.
+  // Appended last: a further run recognises the demo's file by this trajectory.
   writeAnchors(url, [anchor]);
   return { trajectory, anchor, writs, clock };
 }
 
-/** A name to type: `david-1`, or the next one where the demo ran before. */
+/** A short trajectory name: `david-1`, or the next number after earlier runs. */
 async function freeName(store: LedgerStore): Promise<string> {
   const taken = new Set((await store.trajectories()).map(({ trajectory_id }) => trajectory_id));
   let n = 1;
@@ -219,9 +226,9 @@ type Proposal = {
     readonly role: Role;
     readonly action: Name;
     readonly args: UdtActions[Name];
-    /** The ruling, or the invariant that decides. */
+    /** The ruling, or the deciding invariant. */
     readonly becomes: string;
-    /** Said before it is proposed. */
+    /** Printed before the proposal. */
     readonly note?: (trajectory: Trajectory) => string;
   };
 }[keyof UdtActions];
@@ -356,7 +363,7 @@ async function propose({ trajectory, writs, clock }: Cast, proposal: Proposal): 
   return { ...stepOf(ruling, becomes, clock.at), principal: PRINCIPALS[role], role, action, args: { ...args } };
 }
 
-/** The doctor is shown what waits, and approves exactly that. */
+/** The doctor sees the pending proposal, and approves exactly that proposal. */
 async function approve({ trajectory, clock }: Cast): Promise<DemoStep> {
   const [pending] = trajectory.pending();
   if (pending === undefined) throw new Error('the story has an approval where nothing waits for one');
@@ -376,7 +383,9 @@ function stepOf(ruling: Ruling, becomes: string, at: string) {
   return { ...found, ...decided, detail, as_told: becomes === invariantId };
 }
 
-/** What verification says of a copy of the ledger in which one refusal was made to look like a commit. */
+/**
+ * The verification result of a copy of the ledger in which one refusal was changed into a commit.
+ */
 function verifyChanged(store: LedgerStore, trajectoryId: string, seq: number): Promise<VerifyReport> {
   const copy: LedgerReader = {
     entries: async (...asked) =>
@@ -391,7 +400,7 @@ function verifyChanged(store: LedgerStore, trajectoryId: string, seq: number): P
 }
 
 function nineOClock(day: string): string {
-  // Arizona is seven hours behind UTC, all the year.
+  // Arizona is seven hours behind UTC, all year.
   return `${day}T16:00:00.000000Z`;
 }
 
@@ -425,7 +434,7 @@ function tellStep(tell: (line: string) => void, step: DemoStep): void {
   if (!as_told) tell(red('     This is not how the story goes.').text);
 }
 
-/** Arguments in short: `test=d2 tier=90+`, quoted where there is a space. */
+/** Short arguments: `test=d2 tier=90+`, quoted if a value contains a space. */
 function short(args: Readonly<Record<string, unknown>>): string {
   return Object.entries(args)
     .map(([name, value]) => `${name}=${String(value).includes(' ') ? JSON.stringify(value) : value}`)

@@ -43,13 +43,13 @@ export function derived(program: Command): void {
     );
 }
 
-/** Below each what followed from it at once; what follows from more than one is shown with all that is below it once. */
+/** Below each fact its direct derivations. A fact with several sources is shown in full once. */
 function printTree(out: Output, root: string, found: readonly DerivedEntry[]): void {
   const below = new Map<string, DerivedEntry[]>();
   for (const entry of found) for (const from of entry.from) below.set(from, [...(below.get(from) ?? []), entry]);
   const shown = new Set<string>();
   const levels: { readonly entries: DerivedEntry[] }[] = [{ entries: [...(below.get(root) ?? [])] }];
-  // Without recursion: a chain of beliefs may be as long as the ledger.
+  // Not recursive: a chain of facts may be as long as the ledger.
   while (levels.length > 0) {
     const entry = levels.at(-1)!.entries.shift();
     if (entry === undefined) {

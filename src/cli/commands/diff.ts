@@ -58,7 +58,7 @@ async function statesAt(
   return [await stateAt(points[0]), await stateAt(points[1])];
 }
 
-/** What one side has and the other has not; nothing of chains that have nothing in common. */
+/** The entries that only one side has. Empty for chains without a common entry. */
 async function entriesOf(
   { interruption }: Session,
   store: Store,

@@ -62,7 +62,7 @@ function listDomains({ json, out }: Session, known: readonly Domain[]): void {
   }
 }
 
-/** All that a domain declares, as JSON. */
+/** The complete declaration of a domain, as JSON. */
 function described(domain: Domain) {
   const { name, version, hash, actions, roles, processes, rules, counselors, freeze } = domain;
   return {

@@ -54,7 +54,7 @@ interface ResolveOptions extends WorkingOptions {
   readonly confirm?: boolean;
 }
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
-/** Transactions of a page. */
+/** Number of transactions per page. */
 const PAGE = 50;
 
 export function effects(program: Command): void {
@@ -129,7 +129,10 @@ function list(command: Command): void {
     );
 }
 
-/** Where it is not a person who is waited for: whether a process is at it can't be seen in the log. */
+/**
+ * For transactions that need no human decision: the log does not show whether a process works on
+ * them.
+ */
 function printGoingOn(out: Output, listed: readonly EffectTransaction[]): void {
   const going = listed.filter(
     ({ phase, effects }) => phase !== 'settled' && phase !== 'aborted' && !effects.some((each) => isLeft(each.phase)),
@@ -141,7 +144,10 @@ function printGoingOn(out: Output, listed: readonly EffectTransaction[]): void {
   out.line(dim(line`assize effects recover --tools FILE`));
 }
 
-/** Beside others, on PostgreSQL, what a process that lives has at work is left to it: nothing else would say why it is listed. */
+/**
+ * In shared mode on PostgreSQL, a live process keeps its own transactions. The note explains why
+ * they are listed.
+ */
 function printElsewhere(out: Output, left: readonly EffectTransaction[], { tools, domains, anchors }: Lacking): void {
   const lacking = new Set([...[...tools, ...domains].flatMap(({ epochs }) => epochs), ...anchors]);
   const elsewhere = left.filter(
@@ -260,24 +266,27 @@ function resolve(command: Command): void {
     );
 }
 
-/** Who decides, as it is typed. */
+/** The operator's name, as typed. */
 function someone(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It says who decides, and must not be empty.');
   return text;
 }
 
-/** The runtime speaks of a member, and here it is an option. */
+/** The runtime names a field, and the command line has an option. */
 function inOptions(error: AssizeError): CliError {
   const message = error.message.replace('say so with confirm', 'say so with --confirm');
   return new CliError('needs_confirmation', message, { evidence: error.evidence, cause: error });
 }
 
 interface CarriedOut extends ResolvedEffect {
-  /** It was decided before. */
+  /** An earlier decision exists. */
   readonly isRepeated: true;
 }
 
-/** What came of a decision that was taken down before, and had to wait for what only this process was given; undefined where nothing did. */
+/**
+ * The outcome of an earlier decision that needed the tools of this process. Undefined if there was
+ * none.
+ */
 function carriedOutHere(
   before: EffectTransaction,
   after: EffectTransaction,
@@ -301,7 +310,7 @@ function onRecoveryFailed({ message }: { readonly message: string }): void {
   note(message);
 }
 
-/** A runtime for effects alone: where nothing is proposed, no anchor counts and no domain is needed. */
+/** A runtime for effects only: without proposals, it needs neither anchors nor domains. */
 function runtimeOver(
   store: Store,
   more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'onRecoveryFailed'>> = {},
@@ -311,11 +320,14 @@ function runtimeOver(
 
 interface GivenHere extends Given {
   readonly anchors: readonly string[];
-  /** Told of what can't be gone on with; by default that is noted. */
+  /** Called for transactions that can't be resumed. Default: a note is printed. */
   readonly onFailed?: typeof onRecoveryFailed;
 }
 
-/** The tools of the files; and, where a domain is named or needed, those there are: it rules on what is proposed where effects failed. */
+/**
+ * The tools of the files. The domains too, if one is named or needed, because they adjudicate the
+ * proposals after failed effects.
+ */
 async function givenBy(
   { tools, domain, anchors, store }: WorkingOptions,
   listed: readonly EffectTransaction[],
@@ -330,7 +342,10 @@ async function givenBy(
   };
 }
 
-/** Does something with the tools at hand, as soon as nobody else is at work. What it said is durable when this returns. */
+/**
+ * Runs a function with the tools, as soon as no other process holds the effects. Its decision is
+ * durable when the method returns.
+ */
 async function atWork<T>(
   { interruption }: Session,
   store: Store,
@@ -375,7 +390,7 @@ function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lack
   return isOver ? EXIT.ok : EXIT.negative;
 }
 
-/** @throws what was no interruption */
+/** @throws every error except an interruption */
 function stoppedBy(error: unknown): Interrupted {
   if (error instanceof Interrupted) return error;
   throw error;
@@ -387,7 +402,7 @@ function recoveredUntil(ended: readonly EffectTransaction[], left: readonly Effe
   return `${done}, and ${left.length} ${left.length === 1 ? 'is' : 'are'} left (assize effects list); assize effects recover goes on`;
 }
 
-/** By what the log has of it. */
+/** The phase that the log records. */
 function resolvedUntil(
   after: EffectTransaction | undefined,
   { epoch, n }: Pick<ResolvedEffect, 'epoch' | 'n'>,

@@ -26,14 +26,14 @@ import type { Session, SharedOptions } from '../store/session.ts';
 import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
-/** Why, and by whose authority. */
+/** The reason of an erasure, and its authority. */
 export interface ErasingOptions extends SharedOptions, OpeningOptions {
   readonly reason: string;
   readonly key: string;
   readonly principal: string;
 }
 
-/** What is to be erased, with whole ids. */
+/** The items to erase, with full ids. */
 export type Wanted = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs' | 'transactions'>>;
 
 export function withErasing(command: Command): Command {
@@ -45,7 +45,10 @@ export function withErasing(command: Command): Command {
     .addOption(anchorsOption);
 }
 
-/** Erases it under a writ that is made for just that, and tells what came of it; the exit code. `wantedIn`: what, by what the store has. */
+/**
+ * Erases the items under a writ made for this purpose, prints the outcome, and returns the exit
+ * code. `wantedIn`: the items, read from the store.
+ */
 export function erasedIn(
   session: Session,
   options: ErasingOptions,
@@ -72,20 +75,23 @@ export function erasedIn(
 
 type Believed = Wanted['beliefs'][number];
 
-/** With the whole id of a claim that is named by its first digits. @throws CliError */
+/**
+ * Completes the id of a claim from its first digits.
+ * @throws CliError
+ */
 export async function wholeBelief(store: Store, trajectory: string, belief: Believed): Promise<Believed> {
   const { claim, ...place } = belief;
   return claim === undefined ? belief : { ...belief, claim: await findClaim(store, { ...place, trajectory }, claim) };
 }
 
-/** What a writ for just this covers. */
+/** The scope of a writ for exactly these items. */
 function scopesOf({ at, entries, beliefs, transactions }: Wanted): string[] {
   const spaces = new Set(beliefs.map(({ space }) => eraseMemoryScope(space)));
   const effects = transactions.map((epoch) => `erase:effects:${epoch}`);
   return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces, ...effects];
 }
 
-/** Writs whose scopes name a subject: they are signed, and stay as they are. */
+/** Writs whose scopes name a subject. They are signed, and stay unchanged. */
 async function writsNaming(store: Store, trajectoryId: string, beliefs: Wanted['beliefs']): Promise<string[]> {
   if (beliefs.length === 0) return [];
   const subjects = new Set(beliefs.map(({ subject }) => segment(subject)));
@@ -174,7 +180,7 @@ interface Erased {
 
 const PAGE = 1_000;
 
-/** What was erased under that writ, which was made for it: where it is much, more than one entry erases it. */
+/** The items erased under the writ. A large erasure needs more than one entry. */
 async function erasuresSince(store: Store, { trajectory_id, seq }: EntryRow, by: Hash): Promise<Erased[]> {
   const values = new Values(store);
   const erasures: Erased[] = [];

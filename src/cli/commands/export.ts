@@ -49,7 +49,7 @@ export function exportCommand(program: Command): void {
     );
 }
 
-/** Opens the store for writing where that can be. */
+/** Opens the store for writing if possible. */
 async function writable<T>(session: Session, work: (store: Store, mayWrite: boolean) => Promise<T>): Promise<T> {
   try {
     return await session.withStore('existing', (store) => work(store, true));
@@ -71,7 +71,7 @@ async function write(session: Session, store: Store, { out }: ExportOptions, siz
     }
     return;
   }
-  // Never over a file that is there: it may be the only copy.
+  // Never overwrites an existing file, which may be the only copy.
   const file = await written(out, () => open(out, 'wx'));
   try {
     for await (const line of lines) {
@@ -81,7 +81,7 @@ async function write(session: Session, store: Store, { out }: ExportOptions, siz
     await written(out, () => ended(file));
   } catch (error) {
     await file.close().catch(() => undefined);
-    // A part of a ledger is none, and it would be in the way of the next try.
+    // A partial ledger is unusable, and would block the next attempt.
     await rm(out, { force: true }).catch(() => undefined);
     throw error;
   }
@@ -89,7 +89,7 @@ async function write(session: Session, store: Store, { out }: ExportOptions, siz
   if (session.json) session.out.document({ entries: size, file: out });
 }
 
-/** Some file systems say only then that there was no room for what was written. */
+/** Some file systems report a full disk only when the file is closed. */
 async function ended(file: FileHandle): Promise<void> {
   await file.sync();
   await file.close();

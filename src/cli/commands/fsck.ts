@@ -64,7 +64,7 @@ export function fsck(program: Command): void {
     );
 }
 
-/** Partitions that are named; --json has more. */
+/** Maximum number of listed partitions; --json has more. */
 const EXAMPLES = 5;
 
 function notComparedLines(what: NotCompared | undefined): Printable[] {

@@ -42,10 +42,11 @@ export function importCommand(program: Command): void {
     .action(
       inSession(async (session, { erase = false, mark = false }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
-        // What is no export leaves no store behind.
+        // An invalid export creates no store.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
         return session.withStore('create', async (store) => {
-          // Of an import before, which was cut off: what it has brought is not to be left out of them, as if it had ended.
+          // Left by an earlier, interrupted import. Its entries are included, because that import
+          // did not finish.
           const wereIncomplete = await areIncomplete(store);
           const checked = async () => {
             const done = await importLines(store, lines, {
@@ -68,7 +69,7 @@ export function importCommand(program: Command): void {
             throw error;
           });
           const faults = reports.flatMap(({ fault }) => fault ?? []);
-          // Of entries that do not verify nothing is believed; the effect log is none of them.
+          // Entries that fail verification yield no facts, and the effect log is not affected.
           const doVerify = faults.every(({ code }) => code === 'effects_differ');
           if (done.beliefs > 0 && !doVerify && !wereIncomplete) await store.keepFacts();
           const rebuilt = done.beliefs > 0 && doVerify ? await believed(session, store, done) : undefined;
@@ -104,7 +105,7 @@ export function importCommand(program: Command): void {
     );
 }
 
-/** The facts that the entries come to; undefined where the store has them already. */
+/** The facts that the entries yield. Undefined if the store has them already. */
 async function believed(
   { progress }: Session,
   store: Store,
@@ -115,7 +116,7 @@ async function believed(
   return rebuildMemory(store, { onProgress, keep: true });
 }
 
-/** Those that an import before could not end making are incomplete. */
+/** Facts that an earlier import did not complete are incomplete. */
 async function areSame(store: Store, onProgress: (at: number, total: number) => void): Promise<boolean> {
   try {
     return (await checkMemory(store, { onProgress })).valid;
@@ -141,7 +142,10 @@ async function* watched(
   }
 }
 
-/** Before the store is opened, which may take its time or be new: nobody would hear of a stream's fault meanwhile. */
+/**
+ * Attached before the store is opened, which may take long: without a listener, a stream error in
+ * the meantime would be lost.
+ */
 function opened(file: string): number {
   try {
     return openSync(file, 'r');
@@ -154,7 +158,10 @@ function asUnreadable(file: string, error: unknown): unknown {
   return isSystemFault(error) ? unreadable(file, error) : error;
 }
 
-/** The same lines, of which those up to the first entry are those of an export. @throws ExportError */
+/**
+ * The same lines, after checking that the lines up to the first entry are an export's.
+ * @throws ExportError
+ */
 async function checkedBeginning(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
   const iterator = lines[Symbol.asyncIterator]();
   const seen: string[] = [];

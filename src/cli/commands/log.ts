@@ -56,7 +56,7 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
     const { json, out } = session;
     if (json) return out.document({ trajectories: listed, total: all.length });
     const begun = listed.map(begunText);
-    // Most stores have trajectories of which nothing is said.
+    // Most trajectories of a store have no note.
     const isSaid = begun.some((text) => text !== '');
     out.table(
       [...TRAJECTORY_COLUMNS, ...(isSaid ? [{ title: 'begun' }] : [])],
@@ -79,7 +79,7 @@ const TRAJECTORY_COLUMNS: readonly Column[] = [
   { title: 'domain' },
 ];
 
-/** What a trajectory comes of, and why. */
+/** The origin of a trajectory, and its reason. */
 function begunText({
   source,
   delegated_from,
@@ -112,7 +112,7 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
     let conclusions: Conclusions | undefined;
     for await (const rows of pages(store, trajectory, options)) {
       interruption.throwIfAborted();
-      // Looked for once, from the first delegation on.
+      // Looked up once, from the first delegation on.
       const delegation = rows.find(({ kind }) => kind === 'delegation');
       if (delegation !== undefined) conclusions ??= await conclusionsOf(store, trajectory, delegation.seq);
       const page = rows.map((row) => summaryOf(row, conclusions));
@@ -139,7 +139,7 @@ function cells(summary: Summary): Value[] {
   ];
 }
 
-/** More of a task is shown by `show`. */
+/** `show` prints the rest of a task. */
 const TASK_SHOWN = 120;
 
 function toldOf({ step, child, task, started_by, concluded_by }: DelegationStep): string {

@@ -8,7 +8,7 @@ import { inSession, type SharedOptions } from '../store/session.ts';
 import { bold, line } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
 
-/** Characters of an answer that are shown: ids stand whole. */
+/** Maximum number of shown characters of an answer. Ids are shown in full. */
 const ANSWER_MAX = 200;
 
 export function oracle(program: Command): void {

@@ -17,7 +17,7 @@ interface Options extends SharedOptions {
   readonly channel?: string;
 }
 
-/** Proposals that are shown in full in text. */
+/** Maximum number of proposals that are shown in full in text. */
 const SHOWN_MAX = 20;
 
 export function pending(program: Command): void {
@@ -49,7 +49,7 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   const all = await store.trajectories();
   const chosen = trajectory === undefined ? all : all.filter(({ trajectory_id }) => trajectory_id === trajectory);
   const total = chosen.reduce((sum, { entries }) => sum + entries, 0);
-  // Replayed, not just read: nobody should be asked to approve what was written in by hand.
+  // Replayed, and not only read: an approver must not see a proposal that was written by hand.
   const replayer = new Replayer(
     watchedStore(store, session.interruption, (done) => session.progress.report('replaying entries', done, total)),
   );
@@ -62,12 +62,12 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   return open;
 }
 
-/** Something that waits, with the state of its trajectory as it is now. */
+/** A pending proposal, with the current state of its trajectory. */
 interface Open {
   readonly id: EntryRow['id'];
   readonly payload: PendingPayload;
   readonly state: Json;
-  /** What somebody has to choose between. */
+  /** The open choices of the approver. */
   readonly questions: Questions;
 }
 

@@ -83,7 +83,10 @@ async function verified(
   return verdict.valid ? EXIT.ok : EXIT.negative;
 }
 
-/** Of what stands under an id and does not hash to it, nothing could be said under that id. @throws CliError, LedgerFault */
+/**
+ * An entry that does not hash to its id has no proof.
+ * @throws CliError, LedgerFault
+ */
 async function wholePayload(store: LedgerStore, prefix: string): Promise<string> {
   const row = await findEntry(store, prefix);
   checkRow(row);

@@ -16,19 +16,22 @@ import { Interrupted } from '../terminal/interrupt.ts';
 import type { Output } from '../terminal/output.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
-/** How a counselor who types at a terminal was identified: by whoever let them at it. */
+/** How a counselor at a terminal was identified: by the operator of the terminal. */
 export const METHOD = 'cli';
 
-/** What both ways to resolve have. */
+/** The options of both resolutions. */
 export interface ResolvingOptions extends SharedOptions, OpeningOptions {
   readonly as: string;
   readonly digest?: string;
-  /** Where what waits may use tools. */
+  /** Set if the pending proposal may use tools. */
   readonly tools?: readonly string[];
   readonly wait?: number;
 }
 
-/** Finds what is pending, asks `check`, lets `resolve` do its part on the open trajectory, and says what became of it. */
+/**
+ * Finds the pending proposal, calls `check`, runs `resolve` on the open trajectory, and prints the
+ * outcome.
+ */
 export function resolvePending(
   session: Session,
   options: ResolvingOptions,
@@ -47,12 +50,12 @@ export function resolvePending(
     const ruling = await untilStopped(assize, tools, interruption, async () => {
       const trajectory = await assize.open(pending.trajectory_id);
       if (tools.length > 0) {
-        // Who approves carries out what was held.
+        // The approving process executes the buffered effects.
         await whenFree(interruption, wait, (signal) => assize.recoverEffects(signal));
         interruption.throwIfAborted();
       }
       const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
-      // What was held is carried out before this returns.
+      // The buffered effects run before this returns.
       await assize.close();
       return ruling;
     }).catch((error: unknown) => {
@@ -70,17 +73,17 @@ export function resolvePending(
       throw new Interrupted(signal, true, committedUntil(ruling.entry, done));
     }
     say(session, pending, ruling, done);
-    // What expired is rejected, whatever the counselor wanted.
+    // An expired proposal is rejected, regardless of the counselor's decision.
     return wanted.includes(ruling.ruling) && (done === undefined || hasEnded(done.phase)) ? EXIT.ok : EXIT.negative;
   });
 }
 
-/** What was approved stands, however far its effects have come. */
+/** The approval is durable, even if its effects are incomplete. */
 function committedUntil({ id }: EntryRow, { epoch }: EffectTransaction): string {
   return `it is committed as ${shortId(id)}, and transaction ${epoch} has not ended; assize effects recover goes on`;
 }
 
-/** What came of what a commit has named; undefined where that is nothing. */
+/** The outcome of the effects that a commit names. Undefined if it names none. */
 async function effectsOf(store: Store, commitId: string): Promise<EffectTransaction | undefined> {
   const row = await store.resolve(commitId);
   const payload = row === undefined ? undefined : readRow(row).payload;
@@ -109,7 +112,7 @@ async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
   );
 }
 
-/** The runtime can't know where its anchors were read from. */
+/** The runtime does not know the file of its anchors. */
 function withAnchors(error: unknown, storeUrl: string, file: string | undefined): unknown {
   if (!isAssizeError(error, 'bad_writ') || error.evidence['code'] !== 'unknown_anchor') return error;
   return new CliError(
@@ -119,7 +122,10 @@ function withAnchors(error: unknown, storeUrl: string, file: string | undefined)
   );
 }
 
-/** People may type the first digits of a digest; the runtime wants the whole, and refuses another one. */
+/**
+ * A user may type the first digits of a digest. The runtime requires the full digest, and refuses
+ * any other.
+ */
 function digestOf(row: EntryRow, typed: string | undefined): { digest?: string } {
   if (typed === undefined) return {};
   const payload = readable(row)?.payload;
@@ -153,7 +159,7 @@ function say({ json, out }: Session, pending: EntryRow, ruling: Ruling, done: Ef
   else out.line(line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${ruling.detail}`);
 }
 
-/** It was approved, and others have to approve it too. */
+/** The approval is recorded, and further approvals are required. */
 function sayStep(
   out: Output,
   { entry, approvals = 1, approvedBy = [] }: Extract<Ruling, { ruling: 'escalated' }>,
@@ -165,7 +171,7 @@ function sayStep(
   out.line(line`It is not done yet. Somebody else approves it with assize approve ${shortId(id)} --as WHO.`);
 }
 
-/** As `assize effects list --json` has them. */
+/** Same form as in `assize effects list --json`. */
 function described(done: EffectTransaction | undefined): object {
   if (done === undefined) return {};
   const effects = done.effects.map(({ n, tool, key, phase }) => ({

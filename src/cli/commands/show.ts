@@ -48,7 +48,7 @@ export function show(program: Command): void {
     );
 }
 
-/** The payload, or what is wrong with the entry; then its text stays as it is. */
+/** The payload, or the entry's fault. A faulty entry keeps its text. */
 type Read = { readonly payload: Payload } | { readonly payload: string; readonly fault: Fault };
 
 function readChecked(row: EntryRow): Read {
@@ -67,9 +67,9 @@ async function delegated(store: LedgerStore, row: EntryRow, payload: Payload): P
 }
 
 interface Loaded extends NamedBlob {
-  /** The entry that erased it. */
+  /** The entry that erased the value. */
   readonly erased_by?: string;
-  /** Absent unless asked for, and where it was erased; null when the store does not have it. */
+  /** Absent unless requested, and if the value was erased. Null if the store does not have it. */
   readonly value?: unknown;
 }
 

@@ -33,7 +33,7 @@ export function state(program: Command): void {
     )
     .action(
       inSession((session, { at, pointer = '' }: Options, text: string) => {
-        // A text that is no pointer is found out before anything is read.
+        // An invalid pointer is refused before any read.
         parsePointer(pointer);
         return session.withStore('readonly', async (store) => {
           const entry = await (at === undefined ? pointOf(store, text) : placeIn(store, text, at));
@@ -60,7 +60,7 @@ function part(state: Json, pointer: string): Json {
   return found;
 }
 
-/** By their names, so that two states that are the same look the same; a fold has its members as they were written. */
+/** Sorted by name, so equal states print the same. A fold keeps the written order of its fields. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

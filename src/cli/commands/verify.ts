@@ -86,7 +86,7 @@ function verified(
   });
 }
 
-/** What most trajectories have none of: a column only where some do. */
+/** A column that is shown only if a trajectory has a value for it. */
 const RARE = ['delegated', 'erased'] as const;
 
 function print(out: Output, reports: readonly VerifyReport[], entries: number): void {

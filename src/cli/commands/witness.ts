@@ -46,7 +46,8 @@ export function witness(program: Command): void {
         const file = openState(options.state);
         try {
           const anew = logs.map(({ origin }) => origin).filter((origin) => file.recorded(origin) === undefined);
-          // Before it cosigns anything: one that forgets can be made to cosign a fork.
+          // Stored before the first cosignature: a witness that forgets can be made to cosign a
+          // fork.
           for (const origin of anew) note(beginsAnew(origin, options.state));
           const server = witnessServer({
             logs,
@@ -85,7 +86,10 @@ function beginsAnew(origin: string, path: string): string {
   return `Nothing that was cosigned of ${origin} is in ${path}, so whatever comes first of it is cosigned; if this witness has cosigned it before, stop, and name with --state the file that it had then.`;
 }
 
-/** It is made where there is none. @throws CliError */
+/**
+ * Creates the file if it is missing.
+ * @throws CliError
+ */
 function openState(path: string): WitnessFile {
   try {
     return new WitnessFile(path);

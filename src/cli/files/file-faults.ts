@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 
-/** The system speaks of calls and flags; whoever typed a path wants to know what is wrong with it. */
+/** Translates system errors about calls and flags into a description of the path's problem. */
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
@@ -22,7 +22,10 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   EFBIG: 'a file may not be that large there',
 };
 
-/** A file that can't be read: why not, and what to do. `what`: the file's path, or what it is, where `path` is named beside it. */
+/**
+ * The error for an unreadable file, with the reason and the remedy. `what`: the file's path, or its
+ * description if `path` is given too.
+ */
 export function unreadable(what: string, cause: unknown, more: { path?: string; hint?: string } = {}): CliError {
   const path = more.path === undefined ? '' : ` (${more.path})`;
   const hint = more.hint === undefined ? '' : `; ${more.hint}`;
@@ -31,12 +34,12 @@ export function unreadable(what: string, cause: unknown, more: { path?: string; 
   });
 }
 
-/** A file that can't be written, and why not. `hint`: what to do. */
+/** The error for an unwritable file, with the reason. `hint`: the remedy. */
 export function unwritable(path: string, cause: unknown, hint = 'name another place'): CliError {
   return new CliError('usage', `${path} can't be written: ${whyOf(cause, UNWRITABLE)}; ${hint}.`, { cause });
 }
 
-/** Whether something was thrown by the system, which has a code. */
+/** Whether an error comes from the system, and has a code. */
 export function isSystemFault(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }

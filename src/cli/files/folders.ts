@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * Makes a folder where there is none, with those above it, one at a time. Node’s own way tries again for ever where the system says that what
- * is above is not there, and has it, as it does below `/proc`.
+ * Creates a folder and its parents, one at a time. Node’s recursive mkdir retries forever if the
+ * system reports an existing parent as missing, as below `/proc`.
  *
- * @throws what the system throws
+ * @throws the errors of the system
  */
 export function makeFolder(path: string): void {
   const lacking: string[] = [];
@@ -14,7 +14,7 @@ export function makeFolder(path: string): void {
   if (!statSync(path).isDirectory()) throw Object.assign(new Error(`${path} is a file`), { code: 'EEXIST' });
 }
 
-/** What somebody else has made meanwhile is made. */
+/** Another process has created the folder in the meantime. */
 function makeOne(folder: string): void {
   try {
     mkdirSync(folder);
@@ -23,7 +23,11 @@ function makeOne(folder: string): void {
   }
 }
 
-/** That something can be written into a folder, by doing so: what its mode says is not what a system lets its root do. @throws what the system throws */
+/**
+ * Checks that a folder is writable by writing a file. The mode is not sufficient, because a system
+ * may restrict root too.
+ * @throws the errors of the system
+ */
 export function requireWritable(folder: string): void {
   rmdirSync(mkdtempSync(join(folder, '.assize-')));
 }

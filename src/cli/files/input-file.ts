@@ -6,7 +6,10 @@ import { type CanonLimits, parseStrict, toPointer, WORLD_LIMITS } from '#canon';
 import { CliError } from '../errors.ts';
 import { unreadable } from './file-faults.ts';
 
-/** A line is part of one entry's payload later, under more levels: so it may be no larger, and less deep. */
+/**
+ * A line later becomes part of an entry's payload, at a deeper level. Its size and depth limits are
+ * therefore lower.
+ */
 const LINE_LIMITS: Partial<CanonLimits> = { depthMax: 48 };
 
 const NEWLINE = 0x0a;
@@ -26,7 +29,10 @@ export function readText(path: string): string {
   }
 }
 
-/** Each line of a JSON Lines file, as the schema makes it. @throws CliError with the line's number */
+/**
+ * Each line of a JSON Lines file, parsed by the schema.
+ * @throws CliError with the line's number
+ */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   return linesOf(readBytes(path)).map((line, index) => {
     const place = `${path}, line ${index + 1}`;
@@ -34,14 +40,17 @@ export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   });
 }
 
-/** A JSON Lines file that was read whole, of which each line is parsed when it is asked for. */
+/** A JSON Lines file that was read whole. Each line is parsed on request. */
 export interface LinesFile<T> {
-  /** SHA-256 of its bytes. */
+  /** SHA-256 of the file's bytes. */
   readonly hash: string;
   readonly length: number;
-  /** The line with this number, from 1, as the schema makes it. @throws CliError with the line's number */
+  /**
+   * The line with this number, from 1, parsed by the schema.
+   * @throws CliError with the line's number
+   */
   readonly line: (number: number) => T;
-  /** What the line is called in messages. */
+  /** The line's name in messages. */
   readonly at: (number: number) => string;
 }
 
@@ -58,12 +67,15 @@ export function openLines<T>(path: string | 0, schema: z.ZodType<T>, place: stri
   };
 }
 
-/** The value as the schema makes it. @throws CliError with the place inside the value */
+/**
+ * The value, parsed by the schema.
+ * @throws CliError with the path inside the value
+ */
 export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { issues } = result.error;
-  // What is misspelled goes before what is missing because of it.
+  // A misspelled field is reported before the missing field that it causes.
   const issue = (issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]) as z.core.$ZodIssue;
   const more = issues.length - 1;
   const pointer = toPointer(issue.path.map(String));
@@ -104,7 +116,7 @@ function linesOf(bytes: Buffer): Buffer[] {
   return lines;
 }
 
-/** The first so many lines, at least one, as what a sentence is about. */
+/** The first lines up to the given number, at least one, as the subject of a sentence. */
 export function linesTo(last: number): string {
   return last === 1 ? 'Line 1 was' : `Lines 1 to ${last} were`;
 }

@@ -8,7 +8,7 @@ export function isInstalled(specifier: string): boolean {
   }
 }
 
-/** Imports a package that may be absent; `isInstalled` says beforehand whether the import can succeed. */
+/** Imports an optional package. `isInstalled` tells beforehand whether the import can succeed. */
 export async function importInstalled<Module>(specifier: string): Promise<Module> {
   return (await import(specifier)) as Module;
 }

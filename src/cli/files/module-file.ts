@@ -10,7 +10,10 @@ export function isFile(path: string): boolean {
 
 type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model';
 
-/** The module of a file. `instead`: what else could be named. @throws CliError */
+/**
+ * The module of a file. `instead`: the alternative in the error.
+ * @throws CliError
+ */
 export async function importModule(file: string, what: ModuleSort, instead: string): Promise<object> {
   const path = resolve(file);
   if (!isFile(path)) throw new CliError('unreadable_file', `There is no ${what} file ${path}; ${instead}.`);
@@ -20,7 +23,10 @@ export async function importModule(file: string, what: ModuleSort, instead: stri
   })) as object;
 }
 
-/** What is found among the exports of a file, whose fault it is where they throw as they are looked at. @throws CliError; what is refused by name */
+/**
+ * The matching exports of a file. An export that throws when read is the file's fault.
+ * @throws CliError; refusals by name
+ */
 export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
   try {
     return look();
@@ -32,7 +38,7 @@ export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
   }
 }
 
-/** Anything may be thrown, also what has no text. */
+/** A module may throw any value, also one without a string form. */
 export function whyOf(cause: unknown): string {
   try {
     return cause instanceof Error ? cause.message : String(cause);

@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 
-/** Where a store is when nobody says otherwise. */
+/** The default store. */
 export const DEFAULT_STORE = 'sqlite:./assize.db';
 
-/** Adds what every command has. `ownStore`: of a command that works on a store of its own, whichever one others work on. */
+/**
+ * Adds the options of every command. `ownStore`: the command works on its own store, regardless of
+ * the store of other commands.
+ */
 export function withSharedOptions(command: Command, ownStore?: string): Command {
   const store = new Option(
     '--store <url>',
@@ -13,7 +16,7 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
   return withoutStore(command.addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store));
 }
 
-/** Adds what every command has that opens no store: none is to be named to it. */
+/** Adds the options of a command that opens no store, without the store option. */
 export function withoutStore(command: Command): Command {
   return command
     .option('--json', 'print one JSON document')
@@ -49,7 +52,10 @@ export const toolsOption: Option = repeatable(
   'a module whose exports include the tools that are needed',
 );
 
-/** Seconds that a command waits for another process to end its work, by default and at most: 24 days, as a timer of more rings at once. */
+/**
+ * Default and maximum seconds of a wait for another process's effects: 24 days, because a longer
+ * timer fires immediately.
+ */
 const WAIT = 5;
 const WAIT_MAX = 2_147_483;
 
@@ -67,7 +73,7 @@ export function positive(text: string): number {
   return whole(text, 1);
 }
 
-/** A whole number from 1 to so many. */
+/** A whole number from 1 to the given maximum. */
 export function upTo(most: number): (text: string) => number {
   return (text) => whole(text, 1, most);
 }

@@ -13,8 +13,9 @@ import { dirname } from 'node:path';
 import { unwritable } from './file-faults.ts';
 
 /**
- * Writes a file, or all of one that is there: written beside it and then given its name, so that where there is no room, or the power fails, what it
- * had stays whole. What is no file, such as a pipe, is written as it is.
+ * Writes a new file, or replaces an existing one. The content goes to a file next to it, which is
+ * then renamed. A full disk or a power failure leaves the old content whole. A path that is not a
+ * regular file, such as a pipe, is written directly.
  *
  * @throws CliError
  */
@@ -22,7 +23,7 @@ export function replaceFile(path: string, text: string): void {
   try {
     const there = statSync(path, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) writeFileSync(path, text);
-    // Through a link, what it leads to.
+    // A link is resolved to its target.
     else replace(there === undefined ? path : realpathSync(path), text, there?.mode);
   } catch (cause) {
     throw unwritable(path, cause);
@@ -49,7 +50,7 @@ function replace(path: string, text: string, mode: number | undefined): void {
   syncFolder(dirname(path));
 }
 
-/** The name is durable when its folder is. */
+/** The name is durable after its folder is synced. */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {

@@ -5,7 +5,10 @@ import { unwritable } from './file-faults.ts';
 import { makeFolder } from './folders.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** Writes files, all or, where one of them is there already and `force` does not say otherwise, none. @throws CliError */
+/**
+ * Writes files, all or none. Without `force`, one existing file prevents all writes.
+ * @throws CliError
+ */
 export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
   const folder = files.map(([path]) => path).find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
   if (folder !== undefined) throw new CliError('usage', `${folder} is a folder; name a file.`);
@@ -18,10 +21,11 @@ export function writeNew(files: readonly (readonly [path: string, text: string])
 function write(path: string, text: string, force: boolean): void {
   try {
     makeFolder(dirname(path));
-    // Exclusive, so that nothing that came in between is written over either.
+    // Exclusive, so a file created in the meantime is not overwritten either.
     if (!force) writeFileSync(path, text, { flag: 'wx' });
   } catch (cause) {
-    // It was opened, so it is new, and a part of it would be in the way of the next try.
+    // The file was opened exclusively, so it is new, and a partial file would block the next
+    // attempt.
     if ((cause as NodeJS.ErrnoException).syscall === 'write') rmSync(path, { force: true });
     throw unwritable(path, cause);
   }

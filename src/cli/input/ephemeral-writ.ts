@@ -8,20 +8,23 @@ import { newNonce } from './writ-terms.ts';
 /** Long enough to open a large trajectory. */
 const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
 
-/** What one call of the command does, and who does it. */
+/** The action of one command call, and its principal. */
 export interface Momentary {
   readonly action: string;
   readonly scopes: readonly string[];
   readonly principal: string;
 }
 
-/** Root writs for just one thing in the trajectory of `head`, by the private key of an anchor: one, or the next when that is half over. */
+/**
+ * Root writs for one purpose in the trajectory of `head`, signed with the private key of an anchor.
+ * The same writ is returned until half of its time is over.
+ */
 export function momentaryWrits(head: EntryRow, what: Momentary, key: KeyPair): () => Writ {
   const headAt = readable(head)?.payload.at;
   let made: { readonly writ: Writ; readonly at: Instant } | undefined;
   return () => {
     const clock = systemClock.now();
-    // The ledger's time never goes back, wherever the clock stands.
+    // The ledger's time never goes back, regardless of the clock.
     const at = maxInstant(clock, headAt ?? clock);
     if (made === undefined || at > addMicros(made.at, VALID_FOR_MICROS / 2))
       made = { at, writ: writAt(at, head.trajectory_id, what, key) };
@@ -29,7 +32,7 @@ export function momentaryWrits(head: EntryRow, what: Momentary, key: KeyPair): (
   };
 }
 
-/** As `momentaryWrits`, for what is done at once. */
+/** Same as `momentaryWrits`, for immediate use. */
 export function momentaryWrit(head: EntryRow, what: Momentary, key: KeyPair): Writ {
   return momentaryWrits(head, what, key)();
 }

@@ -1,7 +1,10 @@
 import type { Json } from '#base';
 import { parsePointer } from '#canon';
 
-/** The value at a JSON pointer; undefined where there is none. @throws CanonError for a text that is no pointer */
+/**
+ * The value at a JSON pointer. Undefined if the value does not exist.
+ * @throws CanonError for an invalid pointer
+ */
 export function valueAt(value: Json, pointer: string): Json | undefined {
   let here: Json | undefined = value;
   for (const key of parsePointer(pointer)) {

@@ -4,16 +4,19 @@ import { type Instant, parseInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { type Period, period } from '#memory';
 
-/** For the help of commands that take instants of facts. */
+/** For the help of commands that accept instants of facts. */
 export const INSTANT_HELP =
   'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01, which is its beginning in UTC. A period ends before its end.';
 
-/** A whole instant, or the beginning of a day in UTC. @throws CanonError `bad_instant` */
+/**
+ * An instant, or the start of a day in UTC.
+ * @throws CanonError `bad_instant`
+ */
 export function instantOf(text: string): Instant {
   return parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
 }
 
-/** The same, as it is typed. */
+/** The same, from the command line. */
 export function instantOrDay(text: string): Instant {
   try {
     return instantOf(text);
@@ -27,12 +30,12 @@ export function instantOrAny(text: string): Instant | 'any' {
   return text === 'any' ? text : instantOrDay(text);
 }
 
-/** Where a period begins; `open` where it always has been so. */
+/** The start of a period. `open` means no start. */
 export function beginning(text: string): Instant {
   return text === 'open' ? OPEN_START : instantOrDay(text);
 }
 
-/** Where a period ends; `open` where it has no end. */
+/** The end of a period. `open` means no end. */
 export function ending(text: string): Instant {
   return text === 'open' ? OPEN_END : instantOrDay(text);
 }
@@ -50,7 +53,7 @@ export function periodOf(text: string): Period {
   }
 }
 
-/** `2026-03-01 to open`: as short as it can be said. */
+/** `2026-03-01 to open`, in the shortest form. */
 export function periodText(from: Instant, to: Instant): string {
   return `${instantText(from)} to ${instantText(to)}`;
 }

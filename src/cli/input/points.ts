@@ -3,19 +3,21 @@ import { checkRow, type EntryRow, type LedgerStore } from '#ledger';
 import { CliError } from '../errors.ts';
 import { entryAt, findEntry, headOf, isPrefix, shortId } from '../store/entries.ts';
 
-/** For the help of commands that take a point. */
+/** For the help of commands that accept a point. */
 export const POINT_HELP =
   'A point is TRAJECTORY (its last entry), TRAJECTORY@PLACE, or an entry’s id.\n' +
   'A place is a seq, an id or the first 8 digits of one, or an instant such as 2026-03-26T16:00:00Z (the last entry by then).';
 
-/** Fewer digits than an id is named by. */
+/** Fewer digits than an id prefix needs. */
 const SEQ = /^\d{1,7}$/;
-/** A seq of so many digits that it could be an id as well: it is one where the trajectory is that long. */
+/**
+ * A seq with enough digits to be an id prefix. It counts as a seq if the trajectory is that long.
+ */
 const LONG_SEQ = /^[1-9]\d{7,15}$/;
 
 /**
- * The entry that a text names as a point: the last one of a trajectory, the one at `TRAJECTORY@PLACE`, or the one with that
- * id. A trajectory of just that name comes first.
+ * The entry that a point names: the last entry of a trajectory, the entry at `TRAJECTORY@PLACE`, or
+ * the entry with that id. A trajectory of exactly that name takes precedence.
  *
  * @throws CliError
  */
@@ -28,9 +30,10 @@ export async function pointOf(store: LedgerStore, text: string): Promise<EntryRo
 }
 
 /**
- * The entry that a place names in a trajectory: a seq, an id or its first digits, or an instant.
+ * The entry at a position of a trajectory: a seq, an id or its first digits, or an instant.
  *
- * @throws CliError, CanonError `bad_instant`; LedgerFault for an entry that was read for its time and does not verify
+ * @throws CliError, CanonError `bad_instant`; LedgerFault for an entry that was read for its time
+ * and fails verification
  */
 export async function placeIn(store: LedgerStore, trajectoryId: string, place: string): Promise<EntryRow> {
   const head = await headOf(store, trajectoryId);
@@ -51,7 +54,10 @@ export async function placeIn(store: LedgerStore, trajectoryId: string, place: s
   );
 }
 
-/** The last entry that is not younger than the instant. Time never goes back along a chain, so it is found by halves. */
+/**
+ * The last entry that is not younger than the instant. Time never goes back along a chain, so a
+ * binary search finds it.
+ */
 async function entryBy(store: LedgerStore, head: EntryRow, instant: Instant): Promise<EntryRow> {
   const { trajectory_id } = head;
   let found = await entryAt(store, trajectory_id, 0);

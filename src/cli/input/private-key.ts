@@ -4,8 +4,8 @@ import { anchorsPath, readAnchors } from '../store/anchors.ts';
 import { readText } from '../store/log-files.ts';
 
 /**
- * The key in a file of 64 hex digits, as writs are signed by. The public half looks the same, and would sign too, in nobody's
- * name: so what is known as one, in `publicKeys`, is refused.
+ * The private key in a file of 64 hex digits, which signs writs. A public key has the same form,
+ * and would sign writs that no principal owns. A key in `publicKeys` is therefore refused.
  *
  * @throws CliError
  */
@@ -17,14 +17,20 @@ export function readPrivateKey(path: string, publicKeys: readonly string[] = [])
   return generateKeys(Buffer.from(text, 'hex'));
 }
 
-/** Says it where root writs of a key do not count in the store, as far as its file of anchors tells. @throws CliError */
+/**
+ * Notes that root writs of a key do not count in the store, according to its anchors file.
+ * @throws CliError
+ */
 export function noteUnanchored(storeUrl: string, { publicKey }: KeyPair): void {
   const place = anchorsPath(storeUrl);
   if (place === undefined || readAnchors(storeUrl).includes(publicKey)) return;
   note(`The issuer is ${publicKey}, which is not in ${place}; the writ counts only where that key is an anchor.`);
 }
 
-/** @throws CliError for a key whose root writs do not count in the store; `does`: what only an anchor's key does from here */
+/**
+ * @throws CliError for a key whose root writs do not count in the store; `does`: the operation that
+ * needs an anchor's key
+ */
 export function requireAnchor(storeUrl: string, file: string | undefined, { publicKey }: KeyPair, does: string): void {
   if (readAnchors(storeUrl, file).includes(publicKey)) return;
   const place = file ?? anchorsPath(storeUrl) ?? 'no file';

@@ -8,12 +8,13 @@ import { readJson } from '../files/input-file.ts';
 import { writeNew } from '../store/log-files.ts';
 import type { Session } from '../store/session.ts';
 
-/** Standard input, where a file is asked for. */
+/** Names standard input in place of a file. */
 export const STDIN = '-';
 
 /**
- * A writ with its ancestors, as `{"chain":[PARENT, …, ROOT],"writ":WRIT}`, or a root writ alone. That is what a proposal
- * takes as `writ`, so a file can be handed over as it is. Nothing is verified.
+ * A writ with its ancestors, as `{"chain":[PARENT, …, ROOT],"writ":WRIT}`, or a root writ alone. A
+ * proposal accepts this as `writ`, so a file can be passed unchanged. The function verifies
+ * nothing.
  *
  * @throws CliError
  */
@@ -26,14 +27,17 @@ export function readWritFile(path: string): WritChain {
   return { writ: parsed(writ, place), chain: chain.map((link) => parsed(link, place)) };
 }
 
-/** To a file that is not there yet, or to standard output. @throws CliError */
+/**
+ * Writes to a new file, or to standard output.
+ * @throws CliError
+ */
 export function writeWritFile({ out }: Session, path: string | undefined, held: WritChain): void {
   const { writ, chain } = held;
   if (path === undefined) out.document({ chain, writ });
   else writeNew(path, `${canonicalize({ chain, writ })}\n`, 0o644, 'and a writ is never overwritten');
 }
 
-/** Whether a text names a file, and no id. */
+/** Whether an argument names a file, and not an id. */
 export function isWritFile(text: string): boolean {
   return text === STDIN || existsSync(text);
 }

@@ -4,7 +4,7 @@ import { systemRandom } from '#oracle';
 import { CliError } from '../errors.ts';
 import { count, repeatable } from '../files/options.ts';
 
-/** What a writ says, as it is typed; for a root and for a child. What is absent is for each to say. */
+/** The typed terms of a root or child writ. Each command decides on absent terms. */
 export interface TermOptions {
   readonly subject?: string;
   readonly trajectory?: string;
@@ -45,7 +45,10 @@ export function withTerms(command: Command, absent: string): Command {
     .option('--nonce <text>', 'makes two equal grants two writs (default: random)');
 }
 
-/** Only what was said. @throws CliError */
+/**
+ * Only the given terms.
+ * @throws CliError
+ */
 export function termsOf(options: TermOptions): Terms {
   const { subject, trajectory, action, scope, notBefore, expires, maxDepth, requireApproval, nonce } = options;
   const terms = {

@@ -7,16 +7,18 @@ import type { Store } from '#stores';
 const KEY_BYTES = 32;
 
 /**
- * Says claims by their names, those of a batch that begins with that line: what the file says again later is not the same. Undefined where
- * somebody else has said the same under another writ meanwhile, and it waits.
+ * Asserts claims under keys of their names. The names belong to the batch that starts with the
+ * given line, so a later repetition in the file gets another key. Undefined if another principal
+ * has asserted the same under another writ in the meantime, and that proposal is pending.
  */
 export type SayOnce = (claims: ReadonlyMap<string, AssertInput>, line: number) => Promise<Ruling | undefined>;
 
 /**
- * Says claims under a key that is made of them, with that of the store, as nobody is to guess from the ledger what was erased: whoever says
- * the same at the same time, in whichever process, gets the same ruling. What was ruled on before is said anew under the next key.
+ * Asserts claims under a key that is derived from them and the store's key. A reader of the ledger
+ * can't guess erased claims from the key. Concurrent callers with the same claims, in any process,
+ * get the same ruling. Claims that were adjudicated before are asserted again under the next key.
  *
- * @throws as `Memory.assertMany`
+ * @throws the errors of `Memory.assertMany`
  */
 export async function sayingOnce(
   store: Store,

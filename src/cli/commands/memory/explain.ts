@@ -19,7 +19,7 @@ interface Options extends AboutOptions {
   readonly system?: Instant | 'any';
 }
 
-/** Facts that are named where more than one is meant. */
+/** Maximum number of facts in an ambiguity error. */
 const NAMED_MAX = 5;
 
 export function explain(command: Command): void {
@@ -45,7 +45,7 @@ export function explain(command: Command): void {
       inSession((session, options: Options) =>
         session.withStore('readonly', async (store) => {
           const memory = readingAssize(store).memory(options.space, options.trajectory);
-          // Who lost is meant by its id alone.
+          // A losing assertion is found only by its id.
           const kind = options.fact === undefined ? 'current' : 'all';
           const about = given(options, 'subject', 'predicate', 'valid', 'system');
           const { facts, isCut } = await memory.recall({ ...about, kind, limit: LIMIT_MAX });
@@ -61,14 +61,17 @@ export function explain(command: Command): void {
     );
 }
 
-/** The one that is meant; of its versions the latest. @throws CliError */
+/**
+ * The matching fact, in its latest version.
+ * @throws CliError
+ */
 function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
   const exact = facts.filter(({ fact_id }) => fact_id === id || shortFact(fact_id) === id);
   const meant = facts.filter(({ fact_id }) => id === undefined || (id.length >= 8 && fact_id.startsWith(id)));
   const versions = exact.length > 0 ? exact : meant;
   const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
   if (ids.length === 1) return versions.at(-1)!;
-  // Of who lost a contradiction, and of a part of a fact, the whole id has colons.
+  // The full ids of losing assertions and of parts of a fact contain colons.
   if (ids.length === 0 && id !== undefined && !isPrefix(id) && !id.includes('::'))
     throw new CliError('usage', `'${id}' is no fact's id: give the first 8 to 64 hex digits, as recall shows them.`);
   if (ids.length === 0)
@@ -110,7 +113,7 @@ function print({ json, out }: Session, { fact, versions, contradictions, entries
       continue;
     }
     out.line(line`${when}, settled by ${dim(witness.strategy)}${by}`);
-    // A person's decision is an entry, and has no theta.
+    // A human decision is an entry, and has no theta.
     if (witness.theta !== undefined && witness.judge !== undefined)
       out.line(line`the vote: assize oracle ${witness.judge}`);
     out.table(

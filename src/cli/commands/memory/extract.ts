@@ -111,17 +111,17 @@ interface Reading {
   readonly store: Store;
   readonly trajectory: Trajectory;
   readonly terms: ExtractionTerms;
-  /** None where nothing is to be said. */
+  /** Null if nothing is asserted. */
   readonly authority: Authority | undefined;
 }
 
 interface Done {
   readonly messages: number;
-  /** Answers that were asked for, or found in the log. */
+  /** Number of answers that were requested, or found in the log. */
   readonly answers: number;
   readonly claims: readonly ExtractedClaim[];
   readonly commits: number;
-  /** Versions of facts that are believed since. */
+  /** Fact versions that hold since. */
   readonly believed: number;
   readonly others: readonly NotCommitted[];
 }
@@ -172,7 +172,10 @@ function messagesOf(file: LinesFile<z.infer<typeof LINE>>, first: number, last: 
   });
 }
 
-/** @throws CliError naming the line that is wrong, or where the batch begins, and what was said before */
+/**
+ * @throws CliError naming the invalid line, or the first line of the batch, and the lines asserted
+ * before it
+ */
 async function naming(
   file: LinesFile<z.infer<typeof LINE>>,
   first: number,

@@ -25,7 +25,7 @@ interface Options extends BelievingOptions {
   readonly batch: number;
 }
 
-/** Lines that are one proposal. */
+/** Number of lines in one proposal. */
 const BATCH_MAX = 200;
 
 const LINE = z.strictObject({
@@ -107,12 +107,12 @@ export function importFacts(command: Command): void {
 
 interface Done {
   readonly lines: number;
-  /** Lines of commits; and those of them, or before them in their batch, that had been said before. */
+  /** Lines of commits, and the lines that were already asserted, in or before their batch. */
   readonly committed: number;
   readonly commits: number;
-  /** Versions of facts that are believed since. */
+  /** Fact versions that hold since. */
   readonly believed: number;
-  /** Contradictions that something lost. */
+  /** Contradictions with a losing assertion. */
   readonly lost: number;
   readonly others: readonly NotCommitted[];
   readonly isWhole: boolean;
@@ -143,7 +143,7 @@ async function imported(
     const last = Math.min(first + size - 1, file.length);
     const lines = await claimsOf(file, [first, last], { space, trajectory, wasSaid });
     const said = await saidOnce(lines, waiting, sayOnce).catch((error: unknown) => {
-      // What they say is too long for one proposal.
+      // The statements are too long for one proposal.
       if (isAssizeError(error, 'too_large') && lines.length > 1) return undefined;
       throw error;
     });
@@ -170,12 +170,12 @@ async function imported(
   return { lines: file.length, committed, commits, believed, lost, others, isWhole: committed === file.length };
 }
 
-/** Whether it was rejected because no entry holds it; the half of it may be held. */
+/** Whether the batch was rejected because no entry can hold it. Half of the batch may fit. */
 function isTooMuch(ruling: Ruling | undefined): boolean {
   return ruling?.ruling === 'rejected' && ruling.detail.startsWith('too_much_at_once:');
 }
 
-/** Lines of a batch that wait already, and the others, with what became of them, if there are any. */
+/** The lines of a batch that are already pending, and the outcome of the other lines, if any. */
 async function saidOnce(
   lines: readonly Said[],
   waiting: () => Promise<WaitingByName>,
@@ -198,7 +198,7 @@ async function saidOnce(
   }
 }
 
-/** Lines that follow each other, and of which the same became, as one. */
+/** Merges consecutive lines with the same outcome. */
 function inStretches(each: readonly NotCommitted[]): NotCommitted[] {
   const stretches: NotCommitted[] = [];
   for (const next of each) {
@@ -210,23 +210,26 @@ function inStretches(each: readonly NotCommitted[]): NotCommitted[] {
   return stretches;
 }
 
-/** What a line says. */
+/** The statement of a line. */
 interface Said {
   readonly number: number;
-  /** The same of what is one claim. */
+  /** The statements of one claim. */
   readonly name: string;
   readonly claim: AssertInput;
 }
 
-/** What lines are held against. */
+/** The claims that lines are compared with. */
 interface Before {
   readonly space: string;
   readonly trajectory: Trajectory;
-  /** Whether it waits or was committed: such a line is passed over. */
+  /** Whether the claim is pending or committed. Its line is skipped. */
   readonly wasSaid: (said: Said) => Promise<boolean>;
 }
 
-/** What the lines of a batch say. @throws CliError naming the first line that is wrong */
+/**
+ * The statements of a batch's lines.
+ * @throws CliError naming the first invalid line
+ */
 async function claimsOf(
   file: LinesFile<z.infer<typeof LINE>>,
   [first, last]: readonly [first: number, last: number],
@@ -249,7 +252,10 @@ async function claimsOf(
 
 const ENDED = 'it ends in the past, and begins now; say with from since when it was so';
 
-/** That a line is wrong, and what was written before its batch, which begins with the line `first`. */
+/**
+ * The error for an invalid line, with the lines written before its batch, which starts with the
+ * line `first`.
+ */
 function wrongLine(line: number, first: number, error: AssizeError): CliError {
   const before = first === 1 ? 'Nothing was written' : `${linesTo(first - 1)} proposed, and no others`;
   return new CliError('bad_input', `${error.message.replace(/\.$/, '')}. ${before}.`, {
@@ -258,7 +264,10 @@ function wrongLine(line: number, first: number, error: AssizeError): CliError {
   });
 }
 
-/** Whether it would end before it begins, which is when it is said. Where it was said before that was another time. */
+/**
+ * Whether the period would end before it starts, at the time of the assertion. An earlier assertion
+ * had another time.
+ */
 function hasEnded({ valid }: AssertInput): boolean {
   return valid?.from === undefined && valid?.to !== undefined && valid.to <= systemClock.now();
 }
@@ -294,7 +303,7 @@ function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): Ass
   };
 }
 
-/** @throws CliError naming the member, as a line has two of them */
+/** @throws CliError naming the field, because a line has two of them */
 function instantAt(member: 'from' | 'to', text: string): Instant {
   try {
     return instantOf(text);
@@ -304,7 +313,10 @@ function instantAt(member: 'from' | 'to', text: string): Instant {
   }
 }
 
-/** Names what is one claim wherever it is said; the key of the store would give another name. @throws MemoryError for what is none */
+/**
+ * A name that is equal for every assertion of one claim. The store's key would yield another name.
+ * @throws MemoryError for an invalid claim
+ */
 function nameOf(space: string, { subject, predicate, object, source, valid }: AssertInput): string {
   const { from = OPEN_START, to = OPEN_END } = valid ?? {};
   return claimId(NO_KEY, {

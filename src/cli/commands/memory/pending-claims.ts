@@ -10,15 +10,16 @@ export type Waiting = Extract<Ruling, { ruling: 'escalated' }>;
 /** A claim of an assertion. */
 export type SaidClaim = Extract<Saying, { verb: 'assert' }>;
 
-/** What waits, by what names a claim, with the ruling that put it up. */
+/** The pending proposals by claim name, with the escalating ruling. */
 export type WaitingByName = ReadonlyMap<string, Waiting>;
 
 /**
- * What was said to `assize.believe` in a trajectory and waits by now, as far as this process knows: not what was erased of it before it was
- * read, nor what has expired. Claims that have no name are left out. What was put up is read once, however often this is asked while
- * more is put up; kept are its names, not what it says.
+ * The proposals to `assize.believe` in a trajectory that are pending now, as far as this process
+ * knows. Proposals that were erased before the read, or have expired, are missing. Claims without a
+ * name are left out. Each proposal is read once, for any number of calls. Only its names are
+ * cached, and not its content.
  *
- * @returns what throws a LedgerFault for a blob that is not there
+ * @returns a function that throws a LedgerFault for a missing blob
  */
 export function waitingByName(
   store: Store,
@@ -33,7 +34,7 @@ export function waitingByName(
     if (head === at) return byName;
     const values = new Values(store);
     const still = new Map<Hash, WaitingClaims>();
-    // Each payload is a copy to whoever looks at it: what was read before is not looked at again.
+    // Each read of a payload makes a copy, so a payload is read only once.
     for (const open of trajectory.pending())
       still.set(open.id, read.get(open.id) ?? (await claimsIn(store, values, open.id, open.payload, nameOf)));
     const now = systemClock.now();
@@ -44,7 +45,7 @@ export function waitingByName(
   };
 }
 
-/** Of one that waits. */
+/** The claims of one pending proposal. */
 interface WaitingClaims {
   readonly named: readonly (readonly [name: string, Waiting])[];
   readonly expires: PendingPayload['expires'];

@@ -13,7 +13,7 @@ import { inSession, type Session, type SharedOptions } from '../../store/session
 import { dim, line } from '../../terminal/printable.ts';
 import { spaceOption } from '../assert-memory.ts';
 
-/** Which facts are meant. */
+/** The selected facts. */
 export interface AboutOptions extends SharedOptions {
   readonly space: string;
   readonly subject?: string;
@@ -43,7 +43,7 @@ const KINDS: readonly Kind[] = ['current', 'audit', 'all'];
 const WAYS: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
 const SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
 const SCORE_DIGITS = 4;
-/** As many as a recall gives. */
+/** Maximum number of results of a recall. */
 export const LIMIT_MAX = 10_000;
 
 const kindOption = new Option(
@@ -155,7 +155,7 @@ export function history(command: Command): void {
     );
 }
 
-/** Only what was said. */
+/** Only the given options. */
 export function given<Options extends object, Name extends keyof Options>(
   options: Options,
   ...names: readonly Name[]
@@ -172,7 +172,7 @@ async function show(
 ): Promise<number> {
   if ((query.limit ?? 1) > LIMIT_MAX) throw new CliError('usage', `--limit is at most ${LIMIT_MAX}.`);
   const embedder = by.embedder === undefined ? undefined : await embedderOf(by.embedder);
-  // Vectors that are made are kept.
+  // Computed vectors are stored.
   const mode = embedder === undefined ? 'readonly' : 'existing';
   const read = async (store: Store) => {
     print(session, await readingAssize(store, embedder).memory(space, trajectory).recall(query));
@@ -181,7 +181,10 @@ async function show(
   return session.withStore(mode, read, given(by, 'vectors'));
 }
 
-/** The only embedder that a module exports. @throws CliError */
+/**
+ * The single embedder that a module exports.
+ * @throws CliError
+ */
 async function embedderOf(file: string): Promise<Embedder> {
   const module = await importModule(file, 'embedder', 'name a module that exports one');
   const found = lookedAt(file, 'embedder', () =>
@@ -196,7 +199,7 @@ async function embedderOf(file: string): Promise<Embedder> {
   );
 }
 
-/** What an embedder throws is the user's. */
+/** An error of the embedder belongs to the user's module. */
 function failing(embedder: Embedder, file: string): Embedder {
   return {
     id: embedder.id,
@@ -205,7 +208,7 @@ function failing(embedder: Embedder, file: string): Embedder {
       try {
         return await embedder.embed(texts, signal);
       } catch (cause) {
-        // It may have ended because it was told to.
+        // The embedder may have failed because it was aborted.
         signal.throwIfAborted();
         throw new CliError('bad_input', `The embedder of ${file} has failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
           cause,

@@ -48,7 +48,7 @@ const source = new Option(
   'where it was heard: the same from the same source is said once',
 ).argParser(sayableName);
 
-/** A period that has to be given. */
+/** A required period. */
 const period = [
   new Option('--from <instant>', 'from when on; open: always').argParser(beginning).makeOptionMandatory(),
   new Option('--to <instant>', 'until when; open: without an end').argParser(ending).makeOptionMandatory(),
@@ -122,7 +122,8 @@ function saying(command: Command, { name, description, options: own, example, he
         const authority = authorityIn(session, options);
         return session.withStore('existing', async (store) => {
           const { space, predicate } = options;
-          // Of whom is nothing that a writ says: it stays in the ledger when what is said is erased.
+          // The writ does not name the subject, because the writ stays in the ledger after the
+          // erasure of the fact.
           const scope = `memory:${segment(space)}:*:${segment(predicate)}`;
           const { writ } = await authority(store, trajectoryId, scope);
           const assize = await openAssize(store, session.storeUrl, options);
@@ -138,7 +139,10 @@ function saying(command: Command, { name, description, options: own, example, he
     );
 }
 
-/** Before anything is proposed: what is no period would be a rejection on record. @throws CliError, MemoryError */
+/**
+ * Checked before the proposal, because an invalid period would be a recorded rejection.
+ * @throws CliError, MemoryError
+ */
 function requirePeriod({ from: begins, to: ends }: Options): void {
   if (ends === undefined) return;
   if (begins === undefined && ends <= systemClock.now())

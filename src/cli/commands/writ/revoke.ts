@@ -67,7 +67,10 @@ async function targetOf(store: Store, trajectoryId: string, given: string): Prom
   return findWrit(await writsIn(store, trajectoryId), given, trajectoryId);
 }
 
-/** The writ that was given, whose holder has the key, or a root writ for just this. @throws CliError */
+/**
+ * The given writ, whose holder has the key, or a root writ for this revocation only.
+ * @throws CliError
+ */
 async function authorityOf(
   { storeUrl }: Session,
   store: Store,

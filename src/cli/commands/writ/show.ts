@@ -67,7 +67,7 @@ function lineageOf(writ: Writ, chain: readonly Writ[]): string[] {
   return [writ, ...chain].map((link) => writId(link));
 }
 
-/** The root first, as authority comes down. */
+/** The root first, in the order of delegation. */
 function printLine(out: Output, writ: Writ, chain: readonly Writ[]): void {
   for (const link of [writ, ...chain].reverse()) {
     out.line(headingOf(link));

@@ -23,13 +23,13 @@ interface Options extends SharedOptions {
   readonly in?: string;
 }
 
-/** What is wrong with a link, or with the use that is asked about; undefined when nothing is. */
+/** The fault of a link, or of the checked use. Undefined if there is none. */
 interface Problem {
   readonly code: WritRefusalCode;
   readonly detail: string;
 }
 
-/** What of a trajectory counts. */
+/** The parts of a trajectory that the check uses. */
 interface Standing {
   readonly trajectory: string;
   readonly revoked: ReadonlySet<string>;
@@ -70,7 +70,7 @@ export function verifyWrit(command: Command): void {
     );
 }
 
-/** Each link by itself and with all above it, the root first. */
+/** Each link alone and with its ancestors, the root first. */
 function checkedLinks(verifier: WritVerifier, { writ, chain }: WritChain): { writ: Writ; problem?: Problem }[] {
   const links = [writ, ...chain];
   return links
@@ -81,7 +81,7 @@ function checkedLinks(verifier: WritVerifier, { writ, chain }: WritChain): { wri
     .reverse();
 }
 
-/** With a link, all below it are revoked. */
+/** The revocation of a link revokes its descendants. */
 function withRevoked<T extends { writ: Writ }>(links: readonly T[], revoked: ReadonlySet<string>) {
   const first = links.findIndex(({ writ }) => revoked.has(writId(writ)));
   return links.map((link, index) => ({ ...link, isRevoked: first >= 0 && index >= first }));
@@ -96,7 +96,7 @@ async function standingOf(session: Session, options: Options, writ: Writ): Promi
   return { trajectory, revoked: new Set(writs.flatMap(({ revoked }) => revoked?.writ ?? [])), delegated };
 }
 
-/** A chain that holds is judged by the moment, and by the action if one is named. */
+/** A valid chain is checked for the given time, and for the action if one is named. */
 function useProblem(
   verifier: WritVerifier,
   held: WritChain,
@@ -104,7 +104,7 @@ function useProblem(
   standing: Standing,
 ): Problem | undefined {
   const { action, scope: scopes, principal = held.writ.subject, at = systemClock.now() } = options;
-  // A writ that grants nothing is asked about nothing: all that comes before the action was looked at by then.
+  // A writ that grants no action has no action to check. All earlier checks have passed by then.
   const asked = action ?? 'assize';
   const delegated = standing.delegated ?? (options.in === undefined ? crossingOf(held) : undefined);
   const answer = verifier.check({ ...held, ...standing, delegated, principal, at, action: asked, scopes });
@@ -112,7 +112,10 @@ function useProblem(
   return answer;
 }
 
-/** The lowest link for another trajectory than its parent: whether it was delegated, only a ledger tells. */
+/**
+ * The lowest link for another trajectory than its parent's. Only a ledger shows whether it was
+ * delegated.
+ */
 function crossingOf({ writ, chain }: WritChain): string | undefined {
   const links = [writ, ...chain];
   const crossing = links.find((link, index) => {
