@@ -1,7 +1,7 @@
 import { MemoryError } from './errors.ts';
 import { type Period, readPeriod } from './period.ts';
 
-/** How two periods can lie to each other: exactly one of these holds (Allen 1983). */
+/** The thirteen relations of two periods, of which exactly one holds (Allen 1983). */
 export const ALLEN_RELATIONS = Object.freeze([
   'before',
   'meets',
@@ -21,7 +21,7 @@ export const ALLEN_RELATIONS = Object.freeze([
 export type AllenRelation = (typeof ALLEN_RELATIONS)[number];
 
 /**
- * The relation in which the first period stands to the second.
+ * The relation of the first period to the second.
  * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
  */
 export function allenRelation(first: Period, second: Period): AllenRelation {

@@ -9,28 +9,30 @@ import { type Contest, memberOf } from './settle.ts';
 import type { Strategy } from './strategy.ts';
 
 /**
- * Why who lost lost, and all that was there to choose from: the object of an audit row, as canonical JSON. Rows of the commit that
- * wrote it name it as `THIS_ENTRY`. Where rows were given as erased, so they are here.
+ * The reason for a lost contradiction, with all candidates: the object of an audit row, as
+ * canonical JSON. Rows of the same commit name their entry as `THIS_ENTRY`. Rows given as erased
+ * are erased here too.
  */
 export interface Witness {
   readonly resolution_id: string;
   readonly strategy: Strategy;
   /** The request hash R. */
   readonly request: string;
-  /** The claims of those two members. */
+  /** The claims of the winning and the losing member. */
   readonly winner: string;
   readonly loser: string;
-  /** In canonical order, each with its rows in full. */
+  /** In canonical order, each with its complete rows. */
   readonly members: readonly Member[];
-  /** Of the answer, where one was asked for. */
+  /** The hash of the answer's parameters, if a judge answered. */
   readonly theta?: string;
   readonly judge?: string;
   readonly policy?: string;
 }
 
 /**
- * One row for each loser of a contest: believed of nobody, in the segment that was contested, from now on (memory.md §5.4 no. 11). Its
- * provenance is the sum over all members, and so dominates each (seed Theorem 7, Prop. 14).
+ * One audit row for each loser of a contest, in the contested segment, from now on
+ * (docs/decisions/017-memory.md). Its provenance is the sum over all members, and so dominates each
+ * (TOKI Theorem 7, Prop. 14).
  */
 export function auditRows(
   contest: Contest,
@@ -47,7 +49,7 @@ export function auditRows(
   const resolution_id = hashText(plainText({ request: question.request, segment, system_time_start }));
   const provenance_id = mergedProvenance([winner, ...losers], merge);
   return losers.map((loser) => {
-    // In canonical order, as rows are: so its text takes half the time.
+    // In canonical order, as rows are, which halves the time to write the text.
     const witness: Witness = {
       ...(judge !== undefined && { judge }),
       loser: memberOf(loser).claim,
@@ -75,18 +77,22 @@ export function auditRows(
   });
 }
 
-/** The sum over all that takes part, in an order that depends on nothing else. */
+/** The sum over all participating rows, in an order that depends only on them. */
 export function mergedProvenance(groups: readonly Pick<Group, 'items'>[], merge: MergeProvenance): Provenance {
   const terms = groups.flatMap(({ items }) => items.map(({ row }) => row.provenance_id));
   return terms.sort().reduce(merge);
 }
 
-/** Characters from which on the provenance of what is believed grows no more: 32 writes of other entries. */
+/**
+ * Length in characters from which the provenance of a fact stops growing: 32 writes of other
+ * entries.
+ */
 const CONFIRMED_MAX = 2_200;
 
 /**
- * Of what is believed: the sum over all that says so, of what was believed before first, as far as it is not that long already. So each
- * confirmation takes as much as the one before; a claim that is left out of the sum is named in its entry, as merged.
+ * The provenance of a fact: the sum over all rows that assert it, existing facts first, up to the
+ * length limit. Each confirmation therefore takes the same space. A claim left out of the sum is
+ * listed as merged in its entry.
  */
 export function confirmedProvenance(items: Group['items'], merge: MergeProvenance): Provenance {
   const terms = (isNew: boolean): Provenance[] =>
@@ -95,9 +101,10 @@ export function confirmedProvenance(items: Group['items'], merge: MergeProvenanc
 }
 
 /**
- * The witness of an audit row: what lost, in full, also when everything else of it is closed. Rows of the commit that wrote it
- * are placed: they have the `entry_id` of the audit row, also in their provenance.
- * @throws MemoryError `bad_witness` for a current row, or an object that is no witness; as `checkFact` does
+ * The witness of an audit row: the complete losing rows, even after they were closed. Rows of the
+ * same commit have the `entry_id` of the audit row, also in their provenance.
+ * @throws MemoryError `bad_witness` for a current row, or an object that is not a witness; the
+ * errors of `checkFact`
  */
 export function readWitness(row: FactRow): Witness {
   checkFact(row);

@@ -6,24 +6,30 @@ import { OPEN_END, overlaps, type Period, period } from './period.ts';
 import type { Cardinality } from './predicate.ts';
 import { compare, requireStrategy, type Strategy } from './strategy.ts';
 
-/** Where a write's provenance is kept in a row; what it means is a carrier's business (`provenance/`). */
+/** The text of a write's provenance in a row. A carrier defines its meaning (`provenance/`). */
 export type Provenance = string;
 
 /**
- * The semiring's sum, on texts. It must be commutative and associative; the texts that it is given are those of rows and assertions, and
- * what it gave before.
+ * The sum of the semiring, on texts. It must be commutative and associative. Its arguments are
+ * texts of rows and assertions, and its own results.
  */
 export type MergeProvenance = (a: Provenance, b: Provenance) => Provenance;
 
 export type RowKind = 'current' | 'audit';
 
-/** One version of a fact, as stores keep it: the twelve columns of the seed (§3.1, §C.1), and those that nobody asks for. */
+/**
+ * One version of a fact in a store: the twelve columns of the paper (TOKI §3.1, §C.1), and further
+ * internal columns.
+ */
 export interface FactRow {
-  /** With `system_time_start` the primary key. Never made of an entry's id, which covers it. */
+  /**
+   * The primary key together with `system_time_start`. Never derived from an entry's id, which
+   * covers it.
+   */
   readonly fact_id: string;
   readonly subject: string;
   readonly predicate: string;
-  /** In an audit row the witness of the resolution, as JSON. */
+  /** In an audit row: the witness of the resolution, as JSON. */
   readonly object: string;
   readonly valid_from: Instant;
   readonly valid_to: Instant;
@@ -34,28 +40,37 @@ export interface FactRow {
   readonly resolution_strategy_id: Strategy;
   readonly row_kind: RowKind;
 
-  /** What keeps tenants apart: nothing is ever compared across it. */
+  /** The tenant. Facts of different spaces are never compared. */
   readonly space: string;
-  /** The ledger entry that wrote this version; `THIS_ENTRY` inside of that entry. */
+  /** The ledger entry that wrote this version; `THIS_ENTRY` inside that entry. */
   readonly entry_id: string;
-  /** The place of that entry in the true order of commits. */
+  /** The position of that entry in the commit order. */
   readonly seq: number;
-  /** Shared by the audit rows of one resolution; null in current rows. */
+  /** Shared by the audit rows of one resolution. Null in current rows. */
   readonly resolution_id: string | null;
-  /** The claim from which this version descends, through all that was cut, widened and written anew. */
+  /** The claim from which this version derives, through all cuts, widenings and rewrites. */
   readonly lineage: string;
-  /** The `seq` of that claim. What is only left over or widened keeps it: it was not said again. */
+  /**
+   * The `seq` of that claim. Leftover and widened rows keep it, because they are not new
+   * assertions.
+   */
   readonly asserted_seq: number;
-  /** Since when that claim said that it is valid, whatever was cut off since. */
+  /** The start of valid time that the claim asserted, regardless of later cuts. */
   readonly asserted_from: Instant;
-  /** Of the predicate when this version was written: a store's exclusion of overlaps is about single-valued rows. */
+  /**
+   * The predicate's cardinality when this version was written. A store excludes overlaps of
+   * single-valued rows only.
+   */
   readonly cardinality: Cardinality;
 }
 
-/** In place of the id of an entry, inside of that entry: an id can't stand in what it hashes (decisions §6.1). */
+/**
+ * Stands for the entry's id inside the entry, because the entry cannot contain its own hash
+ * (docs/decisions/017-memory.md).
+ */
 export const THIS_ENTRY = '@';
 
-/** What is serialised: facts of different partitions never meet. */
+/** The unit of serialisation: facts of different partitions never conflict. */
 export interface Partition {
   readonly space: string;
   readonly subject: string;
@@ -70,12 +85,12 @@ export function systemOf({ system_time_start, system_time_end }: FactRow): Perio
   return { from: system_time_start, to: system_time_end };
 }
 
-/** Whether this is what is believed now, and not what once was. */
+/** Whether the row is a current fact, and not a past one. */
 export function isOpen({ row_kind, system_time_end }: FactRow): boolean {
   return row_kind === 'current' && system_time_end === OPEN_END;
 }
 
-/** By what is oldest in system time, then in valid time: an order in which no two rows are equal. */
+/** Sorts by system time, then by valid time, oldest first. No two rows are equal in this order. */
 export function byTime(a: FactRow, b: FactRow): number {
   return (
     compare(a.system_time_start, b.system_time_start) ||
@@ -84,13 +99,15 @@ export function byTime(a: FactRow, b: FactRow): number {
   );
 }
 
-/** Of texts that have none of these each is composed: to look takes less time than to compose it. */
+/**
+ * Texts without these characters are in composed form. The test is faster than the normalisation.
+ */
 const BEYOND_LATIN = /[\u0300-\uffff]/;
 
 /**
- * What objects have in common that say the same: the text in Unicode's composed form (NFC). A letter that is written with its accent and one
- * that is put together of both look the same, and are no contradiction. Rows keep what was said, letter by letter. Marks are put in their
- * order where no more than 100 follow each other.
+ * The key that equal objects share: the text in Unicode's composed form (NFC). Precomposed and
+ * combining accents look the same and are not a contradiction. Rows keep the original text. Marks
+ * are sorted only in sequences of up to 100.
  * @throws ArgumentError `bad_argument`
  */
 export function objectKey(object: string): string {
@@ -99,8 +116,9 @@ export function objectKey(object: string): string {
 }
 
 /**
- * The same subject and predicate with another object, at a common instant (seed §2.1): nine of Allen's thirteen relations.
- * @throws MemoryError as `checkFact` does, of either
+ * Whether two rows have the same subject and predicate, another object, and a common instant (TOKI
+ * §2.1): nine of Allen's thirteen relations.
+ * @throws MemoryError the errors of `checkFact`, for either row
  */
 export function contradicts(a: FactRow, b: FactRow): boolean {
   checkFact(a);
@@ -115,9 +133,10 @@ export function contradicts(a: FactRow, b: FactRow): boolean {
 }
 
 /**
- * Refuses a row that could not stand in a store: the constraints of the seed's Table 12 that are about one row, and types.
- * @throws MemoryError `bad_row`, `bad_text`, `bad_confidence`, `unknown_row_kind`, `unknown_strategy`, `no_instant`, `empty_period`,
- * `reversed_period`; ArgumentError `bad_argument`
+ * Refuses a row that a store cannot contain: types, and the single-row constraints of TOKI, Table
+ * 12.
+ * @throws MemoryError `bad_row`, `bad_text`, `bad_confidence`, `unknown_row_kind`,
+ * `unknown_strategy`, `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
  */
 export function checkFact(row: FactRow): void {
   requireForm(form.object, row, 'row');
@@ -143,9 +162,9 @@ export function checkFact(row: FactRow): void {
 }
 
 /**
- * Refuses rows that could not stand in one store: each as `checkFact` does, and the primary key. What `checkedFacts` gave is not looked at
- * again.
- * @throws MemoryError `duplicate_key`, and as `checkFact` does
+ * Refuses rows that one store cannot contain: checks each row as `checkFact` does, and the primary
+ * key. Rows from `checkedFacts` are not checked again.
+ * @throws MemoryError `duplicate_key`, and the errors of `checkFact`
  */
 export function checkFacts(rows: readonly FactRow[]): void {
   if (relations.has(rows)) return;
@@ -155,20 +174,23 @@ export function checkFacts(rows: readonly FactRow[]): void {
 }
 
 /**
- * The rows as a relation: copies, frozen, that were checked once. Whatever reads facts takes rows as they come and checks each of them each
- * time; a relation it takes at its word. For who asks many things of the same rows.
- * @throws MemoryError as `checkFacts` does
+ * Returns the rows as a relation: frozen copies, checked once. Functions that read facts check
+ * plain rows on each call and trust a relation. Use a relation for many queries of the same rows.
+ * @throws MemoryError the errors of `checkFacts`
  */
 export function checkedFacts(rows: readonly FactRow[]): readonly FactRow[] {
   if (relations.has(rows)) return rows;
   requireForm(form.list(form.object), rows, 'rows');
-  // The copies are what is checked: a row that answers differently each time is not read twice.
+  // The check reads the copies, so a row with changing getters is read only once.
   const copies = rows.map((row) => ({ ...row }));
   checkFacts(copies);
   return relationOf(copies);
 }
 
-/** The relation without some rows and with others, of which only these are checked. @throws MemoryError as `checkFacts` does */
+/**
+ * The relation without some rows and with new ones. Only the new rows are checked. @throws
+ * MemoryError the errors of `checkFacts`
+ */
 export function exchanged(
   relation: readonly FactRow[],
   exchange: (row: FactRow) => FactRow,
@@ -186,7 +208,7 @@ export function exchanged(
   return relationOf(rows);
 }
 
-/** Frozen lists of frozen rows that were checked: nothing can become of them. */
+/** Frozen lists of frozen, checked rows, which cannot change. */
 const relations = new WeakSet<readonly FactRow[]>();
 
 function relationOf(rows: FactRow[]): readonly FactRow[] {
@@ -208,7 +230,7 @@ function requireKeysApart(rows: readonly FactRow[]): void {
   }
 }
 
-/** What names one version of a fact. */
+/** The key of one version of a fact. */
 export interface RowKey {
   readonly fact_id: string;
   readonly system_time_start: Instant;
@@ -219,7 +241,8 @@ export function keyText({ fact_id, system_time_start }: RowKey): string {
 }
 
 /**
- * Texts of columns go into text columns of every store, and into hashes: not empty, no half of a surrogate pair, no U+0000.
+ * Refuses a string that text columns and hashes cannot contain: empty, with an unpaired surrogate,
+ * or with U+0000.
  * @throws MemoryError `bad_text`
  */
 export function requireText(text: unknown, name: string, called: string = name): asserts text is string {

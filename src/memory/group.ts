@@ -1,20 +1,26 @@
 import type { FactRow } from './fact.ts';
 import type { Period } from './period.ts';
 
-/** All that says the same thing at the same time: a duplicate is no contradiction (decisions §6.6). */
+/**
+ * All items with the same content at the same time. A duplicate is not a contradiction
+ * (docs/decisions/017-memory.md).
+ */
 export interface Group {
   readonly object: string;
   readonly items: readonly Item[];
-  /** Whose identity the group has: what is believed already, the oldest in valid time; else the assertion that is preferred. */
+  /**
+   * The item whose identity the group has: the current fact with the oldest valid time, otherwise
+   * the preferred assertion.
+   */
   readonly head: Item;
-  /** Of the preferred item. */
+  /** The confidence of the preferred item. */
   readonly confidence: number;
 }
 
-/** What takes part: an open row, or an assertion as the row that it would be. */
+/** A participant: an open row, or an assertion as the row that it would become. */
 export interface Item {
   readonly row: FactRow;
   readonly isNew: boolean;
-  /** Where it takes part: all of its valid time, or what was not taken from it. */
+  /** The periods in which it participates: all of its valid time, or the rest of it. */
   readonly parts: readonly Period[];
 }

@@ -1,13 +1,16 @@
 /**
- * What is believed: bitemporal facts, and what becomes of them when they are contradicted.
+ * Bitemporal facts, and the resolution of contradictions.
  *
- * Guarantees: a plan depends on what it is given and on nothing else, not even on the order of a batch; of a predicate with one value at
- * a time no two open rows overlap; who loses a contradiction stands in an audit row, in full; what was read of a partition as of its latest
- * change or before is read so for ever.
+ * Guarantees: a plan depends on its arguments alone, and not on the order of a batch. A
+ * single-valued predicate has no overlapping open rows. An audit row keeps the complete loser of
+ * each contradiction. A read of a partition as of its latest change or earlier always returns the
+ * same result.
  *
- * Never: does I/O, reads a clock, draws a random number, guesses where a person or a policy has to be asked.
+ * Never: does I/O, reads a clock, draws a random number, or guesses if a human or a policy must
+ * decide.
  *
- * Imports canon, and of the ledger what rows have in an entry. Stores keep the rows, the runtime carries plans out.
+ * Imports canon, and the row types of the ledger. Stores keep the rows, and the runtime executes
+ * plans.
  */
 export { ALLEN_RELATIONS, type AllenRelation, allenRelation } from './allen.ts';
 export { readWitness, type Witness } from './audit.ts';

@@ -1,13 +1,13 @@
-/** Marks behind each other from which on they stay as they stand. Of what people write, hardly anything has thirty. */
+/** Number of consecutive marks from which marks stay unsorted. Natural text rarely has thirty. */
 const MARKS_MAX = 100;
 
-/** The last two become marks in a compatible form. */
+/** The last two characters become marks in a compatibility form. */
 const MANY_MARKS = new RegExp(`([\\p{M}\\uff9e\\uff9f]{${MARKS_MAX + 1},})`, 'u');
 
 /**
- * A text in one of Unicode's forms. The engine puts marks that follow each other into their order one by one, which takes as long as the square
- * of them: of a text that has nothing else, more than a second for 16,384, and the thread stands still meanwhile. So more than 100 in a row
- * stay as they stand, and what is around them is put into the form by itself.
+ * Normalises a text to a Unicode form. The engine sorts consecutive marks in quadratic time: 16,384
+ * marks block the thread for more than a second. A sequence of more than 100 marks therefore stays
+ * unsorted, and the text around it is normalised separately.
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKD'): string {
   return text

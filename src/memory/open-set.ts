@@ -1,21 +1,21 @@
 import { type FactRow, keyText, type RowKey, validOf } from './fact.ts';
 import { overlaps, type Period } from './period.ts';
 
-/** As much of a row as its place among the others is known by. */
+/** The columns that determine a row's order. */
 export type OpenKey = RowKey & Pick<FactRow, 'valid_from' | 'valid_to'>;
 
 /**
- * What is believed of one partition: its open rows, by what names them and in the order of their beginning. It is changed in place, and
- * each call takes as long as what it meets and a search among the rest, however long the history is. Rows that overlap are found one by
- * one, since their ends are in no order.
+ * The open rows of one partition, by key and in order of their start. The set changes in place.
+ * Each call costs a search plus the matching rows, regardless of the length of the history.
+ * Overlapping rows are tested one by one, because their ends are unsorted.
  */
 export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
   readonly #byKey: Map<string, Row>;
   readonly #inOrder: Row[];
-  /** No two of them overlap. Where two did, it is not looked at again when one of them goes. */
+  /** Whether no rows overlap. Not computed again after a removal. */
   #isApart: boolean;
 
-  /** Of rows in any order, no two of one name. */
+  /** Accepts rows in any order, with distinct keys. */
   constructor(rows: Iterable<Row> = []) {
     this.#byKey = new Map(Array.from(rows, (row) => [keyText(row), row]));
     this.#inOrder = [...this.#byKey.values()].sort(byBeginning);
@@ -30,12 +30,12 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
     return this.#byKey.get(keyText(key));
   }
 
-  /** In the order of their beginning. */
+  /** In order of their start. */
   [Symbol.iterator](): Iterator<Row> {
     return this.#inOrder[Symbol.iterator]();
   }
 
-  /** Those that say something of a time in the period, in the order of their beginning. */
+  /** The rows that overlap the period, in order of their start. */
   overlapping(period: Period): Row[] {
     const end = this.#firstThat(({ valid_from }) => valid_from >= period.to);
     if (!this.#isApart) return this.#inOrder.slice(0, end).filter((row) => overlaps(validOf(row), period));
@@ -45,7 +45,7 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
     );
   }
 
-  /** Behind all that begin no later. One of that name is not there. */
+  /** Inserts after all rows with the same or an earlier start. The key must be new. */
   add(row: Row): void {
     const at = this.#firstThat(({ valid_from }) => valid_from > row.valid_from);
     const [before, after] = [this.#inOrder[at - 1], this.#inOrder[at]];
@@ -55,7 +55,7 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
     this.#byKey.set(keyText(row), row);
   }
 
-  /** What was there; undefined where nothing was. */
+  /** Removes and returns a row. Undefined if it does not exist. */
   delete(key: RowKey): Row | undefined {
     const row = this.get(key);
     if (row === undefined) return undefined;
@@ -65,7 +65,10 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
     return row;
   }
 
-  /** A place that divides them: it holds for all that come after, too, and for none before. */
+  /**
+   * Binary search for the first index that satisfies the condition. All later indexes must satisfy
+   * it too.
+   */
   #firstThat(holds: (row: Row) => boolean): number {
     let [low, high] = [0, this.#inOrder.length];
     while (low < high) {

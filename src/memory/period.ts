@@ -5,7 +5,7 @@ import { MemoryError } from './errors.ts';
 
 export { OPEN_END, OPEN_START } from '#ledger';
 
-/** A stretch of time, closed-open: `from` is in it, `to` is not (SQL:2011; seed §2.1). */
+/** A closed-open period: includes `from` and excludes `to` (SQL:2011; TOKI §2.1). */
 export interface Period {
   /** An instant, or `OPEN_START`. */
   readonly from: Instant;
@@ -34,8 +34,8 @@ export function period(from: Instant, to: Instant): Period {
 }
 
 /**
- * A copy of a period that comes from outside.
- * @throws ArgumentError `bad_argument` for what is no object; MemoryError as `period` does
+ * A validated copy of a caller's period.
+ * @throws ArgumentError `bad_argument` for a value that is not an object; the errors of `period`
  */
 export function readPeriod(given: Period, argument: string): Period {
   requireForm(form.object, given, argument);
@@ -47,18 +47,21 @@ export function holds({ from, to }: Period, instant: Instant): boolean {
   return from <= instant && instant < to;
 }
 
-/** Whether the two share an instant: nine of Allen's thirteen relations. */
+/** Whether two periods share an instant: nine of Allen's thirteen relations. */
 export function overlaps(a: Period, b: Period): boolean {
   return a.from < b.to && b.from < a.to;
 }
 
-/** What the two share, if anything. */
+/** The common part of two periods, if there is one. */
 export function intersection(a: Period, b: Period): Period | undefined {
   if (!overlaps(a, b)) return undefined;
   return { from: a.from < b.from ? b.from : a.from, to: a.to < b.to ? a.to : b.to };
 }
 
-/** What is left of a period outside of others, in order (the temporal leftovers of SQL:2011). The others may overlap. */
+/**
+ * The parts of a period outside the others, in order (the temporal leftovers of SQL:2011). The
+ * others may overlap.
+ */
 export function leftovers(of: Period, others: readonly Period[]): Period[] {
   const left: Period[] = [];
   let from = of.from;
@@ -72,7 +75,10 @@ export function leftovers(of: Period, others: readonly Period[]): Period[] {
   return left;
 }
 
-/** The periods cut at all their borders: what lies in any of them, in order, none of which a border lies within. */
+/**
+ * Cuts the periods at all their borders. Returns the pieces in order, none of which contains a
+ * border.
+ */
 export function atomicSegments(periods: readonly Period[]): Period[] {
   const steps = new Map<Instant, number>();
   const step = (at: Instant, by: number): unknown => steps.set(at, (steps.get(at) ?? 0) + by);
@@ -91,8 +97,8 @@ export function atomicSegments(periods: readonly Period[]): Period[] {
 }
 
 /**
- * Joins what touches: the stretches in order, and of two of which one ends where the other begins, what `join` makes of them; or both,
- * where it makes nothing. They must not overlap.
+ * Joins adjacent periods. If one ends where the next starts, `join` returns the merged period, or
+ * undefined to keep both. The periods must not overlap.
  */
 export function coalesce<T extends Period>(stretches: readonly T[], join: (a: T, b: T) => T | undefined): T[] {
   const joined: T[] = [];

@@ -25,71 +25,83 @@ import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 
-/** What a change of one partition starts from, and is stamped with. */
+/** The starting point and the stamps of a change of one partition. */
 export interface Writing {
   readonly partition: Partition;
   readonly declaration: PredicateDeclaration;
-  /** The open current rows of the partition, in any order. Those that overlap nothing of what is written may be left out. */
+  /**
+   * The partition's open current rows, in any order. Rows that do not overlap the written periods
+   * may be omitted.
+   */
   readonly open: readonly FactRow[];
-  /** The latest system time at which the partition was changed; null where it never was. */
+  /** The system time of the partition's latest change. Null if it was never changed. */
   readonly latest: Instant | null;
   /** The time of the commit. */
   readonly at: Instant;
-  /** Its place in the true order: greater than that of every commit before. */
+  /** The commit's position in the commit order, greater than that of every earlier commit. */
   readonly seq: number;
   readonly merge: MergeProvenance;
-  /** What was answered to the questions of an earlier try. */
+  /** The answers to the questions of an earlier attempt. */
   readonly answers?: readonly Answer[];
 }
 
-/** What somebody says is so. */
+/** An asserted fact. */
 export interface Assertion {
-  /** Its id, as `claimId` makes it. */
+  /** The claim's id, from `claimId`. */
   readonly claim: string;
   readonly object: string;
   readonly valid: Period;
   readonly confidence: number;
   readonly provenance: Provenance;
-  /** Only the one that the predicate declares is taken; for who wants to be sure of it. */
+  /** Must equal the predicate's strategy. Set it to verify the declaration. */
   readonly strategy?: Strategy;
 }
 
-/** What happens to the rows of a partition, all at one system time. */
+/** The changes of a partition's rows, all at one system time. */
 export interface Plan {
   readonly kind: 'plan';
   readonly systemTime: Instant;
-  /** Their `system_time_end` becomes the system time. */
+  /** Rows whose `system_time_end` becomes the system time. */
   readonly close: readonly RowKey[];
   readonly insert: readonly FactRow[];
-  /** Claims that were said and have no row: another one says the same. In code-unit order; absent where there are none. */
+  /**
+   * Claims without a row, because another claim asserts the same fact. In code-unit order. Absent
+   * if there are none.
+   */
   readonly merged?: readonly string[];
 }
 
-/** Nothing happens before this is answered: one question for each distinct conflict set. What was believed stays so meanwhile. */
+/**
+ * Questions that must be answered before the plan, one for each distinct conflict set. The current
+ * facts stay until then.
+ */
 export interface Ask {
   readonly kind: 'ask';
   readonly questions: readonly Question[];
-  /** Characters that an entry takes for what comes of the answers, at most. */
+  /** Maximum number of characters of an entry for the result of the answers. */
   readonly most: number;
 }
 
 /**
- * The system time of a change: the commit's, or a microsecond after the partition's latest. So no row ends in the tick in which it
- * began, and what was read as of the past stays (memory.md §5.4 no. 12).
- * @throws CanonError `bad_instant`, also where the calendar ends
+ * The system time of a change: the commit's time, or a microsecond after the partition's latest
+ * change. No row ends in the tick in which it started, so past reads are stable
+ * (docs/decisions/017-memory.md).
+ * @throws CanonError `bad_instant`, also after the end of the calendar
  */
 export function systemTime(at: Instant, latest: Instant | null): Instant {
   return latest === null ? maxInstant(at, at) : maxInstant(at, addMicros(latest, 1));
 }
 
 /**
- * Plans for what is said to be so, one saying or many at once. All are of one commit, and so no order is between them: the plan is the
- * same for every order of the batch. The same object at a common time is no contradiction: it adds its provenance and widens. For another
- * object the declared operator decides, in each atomic segment by itself; who loses there keeps the rest, as declared; each loser
- * has an audit row for each segment that it lost.
- * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`, `reversed_period`, `strategy_not_allowed`,
- * `unknown_strategy`, `repeated_claim`, `repeated_answer`, `stale_answer`, `unknown_member`; for the writing `wrong_partition`, `overlaps_open`,
- * `duplicate_key`, and as `declarePredicate` and `checkFact` do; CanonError `bad_instant`; ArgumentError `bad_argument`
+ * Plans one or more assertions of one commit. Assertions in a batch have no order, so every order
+ * produces the same plan. An equal object at a common time is not a contradiction: it adds
+ * provenance and widens the fact. For another object the declared strategy decides in each atomic
+ * segment. The loser keeps the rest as declared, and has an audit row for each lost segment.
+ * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`,
+ * `reversed_period`, `strategy_not_allowed`, `unknown_strategy`, `repeated_claim`,
+ * `repeated_answer`, `stale_answer`, `unknown_member`; for the writing `wrong_partition`,
+ * `overlaps_open`, `duplicate_key`, and the errors of `declarePredicate` and `checkFact`;
+ * CanonError `bad_instant`; ArgumentError `bad_argument`
  */
 export function planAssert(writing: Writing, assertions: readonly Assertion[]): Plan | Ask {
   requireForm(form.list(form.object), assertions, 'assertions');
@@ -101,9 +113,11 @@ export function planAssert(writing: Writing, assertions: readonly Assertion[]): 
 }
 
 /**
- * Plans for what has become different: from an instant on and without an end yet, it is so. What was before stays believed until then,
- * also where the remainder of losers is not kept. Whether what was believed from then on gives way is the operator's to say.
- * @throws MemoryError `not_single_valued`: where there are several values it does not say which of them it follows; and as `planAssert` does
+ * Plans a change: a fact that is valid from an instant on, without an end. Earlier facts stay valid
+ * until that instant, even if losers' remainders are dropped. The strategy decides about existing
+ * facts after that instant.
+ * @throws MemoryError `not_single_valued` for several values, because the change does not name the
+ * previous one; the errors of `planAssert`
  */
 export function planChange(
   writing: Writing,
@@ -122,11 +136,12 @@ export function planChange(
 }
 
 /**
- * Plans for what was recorded wrongly: in that period it was so, and not as believed. No operator is asked, since nothing contradicts:
- * what was believed there is withdrawn by who may do that. It remains as of before; outside of the period it stays believed.
- * `was` says which object was wrong, and it is corrected where that is believed, and nowhere else, so that the plan may be empty; without
- * it all that is believed there was, which needs a predicate with one value at a time, and it is so in all of the period.
- * @throws MemoryError `not_single_valued`, and as `planAssert` does
+ * Plans a correction: in the period, the new object replaces a wrong record. No strategy decides,
+ * because the wrong fact is withdrawn. Reads as of earlier system times still return it, and
+ * outside the period it stays valid. `was` names the wrong object, and only its periods are
+ * corrected, so the plan can be empty. Without `was`, all facts of the period are replaced, which
+ * requires a single-valued predicate, and the new object holds in the whole period.
+ * @throws MemoryError `not_single_valued`, and the errors of `planAssert`
  */
 export function planCorrect(writing: Writing, correction: Assertion & { readonly was?: string }): Plan | Ask {
   requireForm(form.object, correction, 'correction');
@@ -143,9 +158,9 @@ export function planCorrect(writing: Writing, correction: Assertion & { readonly
 }
 
 /**
- * Plans for what is not believed any more, in a period that has to be given: all objects, or one. Nothing is deleted; outside of the
- * period it stays believed. Where nothing was believed, the plan is empty.
- * @throws MemoryError as `planAssert` does
+ * Plans a retraction in a given period, of all objects or of one. No row is deleted, and outside
+ * the period the facts stay valid. The plan is empty if no fact matches.
+ * @throws MemoryError the errors of `planAssert`
  */
 export function planRetract(
   writing: Writing,
@@ -170,7 +185,7 @@ const WRITING = form.members({
   merge: form.code,
 });
 
-/** One plan in the making. */
+/** A plan under construction. */
 class Work {
   readonly declaration: PredicateDeclaration;
   readonly #partition: Partition;
@@ -198,7 +213,7 @@ class Work {
     this.#open = open.map((row) => ({ row, isNew: false, parts: [validOf(row)] }));
   }
 
-  /** The item of an assertion: the row that it would be, were nothing else there. */
+  /** The item of an assertion: the row that it becomes without conflicts. */
   asserted(assertion: Omit<Assertion, 'valid'>, { from, to }: Period): Item {
     const { claim, object, confidence, provenance, strategy = this.declaration.strategy } = assertion;
     for (const [name, text] of Object.entries({ claim, object, provenance })) requireText(text, name);
@@ -219,7 +234,7 @@ class Work {
     this.#claims.add(claim);
     const { space, subject, predicate } = this.#partition;
     const stamp = this.#stamp();
-    // In canonical order, which whatever is made of it keeps.
+    // In canonical order, which derived rows keep.
     const row: FactRow = {
       asserted_from: from,
       asserted_seq: this.#seq,
@@ -245,7 +260,10 @@ class Work {
     return { row, isNew: true, parts: [{ from, to }] };
   }
 
-  /** Takes a period from what is believed: of one object, or of all. And what it takes, of each row that it is taken from. */
+  /**
+   * Removes a period from the facts of one object, or of all objects. Returns the removed part of
+   * each row.
+   */
   withdraw(valid: Period, object: string | undefined): Period[] {
     if (object !== undefined) requireText(object, 'object');
     this.#withdrawn = valid;
@@ -259,7 +277,7 @@ class Work {
   }
 
   plan(asserted: readonly Item[], declaration: PredicateDeclaration): Plan | Ask {
-    // The others neither meet anything nor change.
+    // The other rows neither overlap nor change.
     const met = [
       ...asserted.map(({ row }) => validOf(row)),
       ...(this.#withdrawn === undefined ? [] : [this.#withdrawn]),
@@ -289,7 +307,10 @@ class Work {
     };
   }
 
-  /** Whether it is an open row, as it is: a winner that loses nothing gets no new version (memory.md §5.4 no. 4). */
+  /**
+   * Whether the fact is an unchanged open row. A winner that loses nothing gets no new version
+   * (docs/decisions/017-memory.md).
+   */
   #stands({ head: { row, isNew }, items, from, to }: Belief): boolean {
     return !isNew && items.length === 1 && row.valid_from === from && row.valid_to === to;
   }
@@ -321,7 +342,9 @@ class Work {
   }
 }
 
-/** Ids of the rows of one plan: the first of what becomes of a fact keeps its id, the others are numbered. */
+/**
+ * Ids for the rows of one plan. The first row of a fact keeps its id, and the others are numbered.
+ */
 class Names {
   readonly #systemTime: Instant;
   readonly #taken: Set<string>;
@@ -351,16 +374,16 @@ function requireOpenIn({ space, subject, predicate }: Partition, row: FactRow): 
 }
 
 /**
- * Refuses rows of which two overlap that may not: two at all of a predicate with one value at a time, else two of one object. So it is
- * also what a predicate is asked that shall have one value at a time from now on (decisions §6.6).
- * @throws MemoryError `overlaps_open`, and as `declarePredicate` and `checkFacts` do
+ * Refuses forbidden overlaps: any two rows of a single-valued predicate, otherwise two rows of one
+ * object. Also checks a predicate that is to become single-valued (docs/decisions/017-memory.md).
+ * @throws MemoryError `overlaps_open`, and the errors of `declarePredicate` and `checkFacts`
  */
 export function checkOpen(open: readonly FactRow[], declaration: PredicateDeclaration): void {
   checkFacts(open);
   requireApart(open.filter(isOpen), declarePredicate(declaration));
 }
 
-/** By what was said, letter by letter: by objects' keys, what stands in a store since these were not compared could be added to no more. */
+/** Compares exact objects. With object keys, stores with older rows could refuse every addition. */
 function requireApart(open: readonly FactRow[], { cardinality }: PredicateDeclaration): void {
   const ends = new Map<string, FactRow>();
   for (const row of [...open].sort((a, b) => (a.valid_from < b.valid_from ? -1 : 1))) {

@@ -2,16 +2,19 @@ import { form, requireForm } from '#base';
 import { MemoryError } from './errors.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 
-/** Whether a subject has one object at a time, or as many as are asserted; without it every second value would be a false conflict. */
+/**
+ * Whether a subject has one object at a time, or any number. Without this, every second value would
+ * be a false conflict.
+ */
 export type Cardinality = 'single-valued' | 'multi-valued';
 
 /**
- * What of a loser stays believed that was not contested: all of it (`keep`, the leftovers of SQL:2011), or nothing (`drop`, which is
- * Algorithm 1 of the seed). What it won elsewhere stays in either case.
+ * The part of a loser that stays valid outside the contest: all of it (`keep`, the leftovers of
+ * SQL:2011), or nothing (`drop`, Algorithm 1 of TOKI). Segments won elsewhere stay in both cases.
  */
 export type Remainder = 'keep' | 'drop';
 
-/** What is said once of a predicate, for all its facts. */
+/** The declaration of a predicate, for all its facts. */
 export interface PredicateDeclaration {
   readonly cardinality: Cardinality;
   readonly strategy: Strategy;
@@ -19,8 +22,9 @@ export interface PredicateDeclaration {
 }
 
 /**
- * A declaration with nothing left out; `remainder` is `keep` by default.
- * @throws MemoryError `unknown_cardinality`, `unknown_strategy`, `unknown_remainder`; ArgumentError `bad_argument`
+ * A complete declaration; `remainder` is `keep` by default.
+ * @throws MemoryError `unknown_cardinality`, `unknown_strategy`, `unknown_remainder`; ArgumentError
+ * `bad_argument`
  */
 export function declarePredicate(
   given: Pick<PredicateDeclaration, 'cardinality' | 'strategy'> & { readonly remainder?: Remainder },

@@ -1,18 +1,21 @@
 import { IsolationError } from './errors.ts';
 import { atLeast, type Iso, isoAt, type Level, type Table } from './level.ts';
 
-/** What a level can exclude: Berenson's and Adya's seven, and the two of Table 3 that a judge and a partition add. */
+/**
+ * The anomalies that a level can exclude: seven of Berenson and Adya, and two of Table 3 for judges
+ * and partitions.
+ */
 export const ANOMALIES = ['P0', 'P1', 'P2', 'P3', 'P4', 'A5A', 'A5B', 'N1', 'N2'] as const;
 export type Anomaly = (typeof ANOMALIES)[number];
 
-/** Where an anomaly is excluded: from `iso` on, at the table that it is about. */
+/** The condition that excludes an anomaly: `iso` or stronger, at its table. */
 export interface Guard {
   readonly iso: Iso;
-  /** For those that are about one table; the others are about whichever is asked for. */
+  /** For anomalies of one table. The others apply to the requested table. */
   readonly table?: Table;
 }
 
-/** Definition 2 and Table 3. N3 is not among them: no level excludes it, the audit row does. */
+/** Definition 2 and Table 3. N3 is missing because no level excludes it; the audit row does. */
 export const GUARDS: Readonly<Record<Anomaly, Guard>> = {
   P0: { iso: 'RC' },
   P1: { iso: 'RC' },
@@ -26,7 +29,7 @@ export const GUARDS: Readonly<Record<Anomaly, Guard>> = {
 };
 
 /**
- * Theorem 3, Corollaries 5 and 6: whether no schedule of that level has the anomaly at the table.
+ * Theorem 3, Corollaries 5 and 6: whether no schedule of the level has the anomaly at the table.
  * @throws IsolationError `unknown_anomaly`, `bad_level`
  */
 export function excludes(level: Level, anomaly: Anomaly, table: Table = 'facts'): boolean {

@@ -1,12 +1,13 @@
 /**
- * The levels of isolation that the operators on contradictions need (seed 002, §2.2, §3.3, Theorems 3 and 12): a lattice, and what a
- * pipeline needs of it.
+ * The isolation levels that the resolution operators need (TOKI §2.2, §3.3, Theorems 3 and 12): a
+ * lattice, and the requirement of a pipeline.
  *
- * Guarantees: `join` is the least upper bound; what is declared and what is enforced are told apart; equal levels are equal in
- * every member.
+ * Guarantees: `join` is the least upper bound. Declared and enforced levels are separate. Equal
+ * levels are equal in every field.
  *
- * Never: opens a transaction, or trusts a store's own levels: what a commit holds comes from the versions that it checks. What the
- * levels of a bare store admit is shown by the experiments (`../experiments/`), which nothing at run time needs.
+ * Never: opens a transaction, or trusts a store's own levels. A commit's isolation comes from the
+ * versions that it checks. The experiments (`../experiments/`) show what the levels of a bare store
+ * admit; the runtime does not need them.
  */
 export { ANOMALIES, type Anomaly, excludes, GUARDS, type Guard } from './anomalies.ts';
 export { IsolationError, type IsolationErrorCode } from './errors.ts';

@@ -5,24 +5,27 @@ import { IsolationError } from './errors.ts';
 export const ISOS = ['RC', 'SI', 'SR'] as const;
 export type Iso = (typeof ISOS)[number];
 
-/** What an operator touches. A pin on `facts` holds partition by partition, by subject and predicate (Remark 1). */
+/**
+ * The tables that an operator accesses. A pin on `facts` holds for each partition, by subject and
+ * predicate (Remark 1).
+ */
 export const TABLES = ['callback_log', 'facts', 'judge_log', 'policy'] as const;
 export type Table = (typeof TABLES)[number];
 
 /**
- * An element of the product of §2.2, L_iso × L_cb, with the table-scoped SR of Theorem 12 (4) as a third axis instead of a condition
- * beside it: under `iso`, and the tables pinned under SR.
+ * An element of the product L_iso × L_cb of §2.2. The table-scoped SR of Theorem 12 (4) is a third
+ * axis here instead of a side condition: the tables pinned under SR.
  */
 export interface Level {
   readonly iso: Iso;
   /** Whether an operator writes only after it has read a delivered callback. */
   readonly cb: boolean;
-  /** In order, each once; none under SR, which holds for every table. */
+  /** Sorted, without duplicates. Empty under SR, which covers every table. */
   readonly tablePins: readonly Table[];
 }
 
 /**
- * The level in its one form, so that equal levels are equal in every member.
+ * The level in canonical form, so equal levels are equal in every field.
  * @throws IsolationError `bad_level`
  */
 export function level(iso: Iso, axes: Partial<Omit<Level, 'iso'>> = {}): Level {
@@ -36,34 +39,40 @@ export function level(iso: Iso, axes: Partial<Omit<Level, 'iso'>> = {}): Level {
   return Object.freeze({ iso, cb, tablePins: Object.freeze(pins) });
 }
 
-/** Whether each schedule that holds the first level holds the second too. */
+/** Whether each schedule that satisfies the first level also satisfies the second. */
 export function dominates(above: Level, below: Level): boolean {
   const [a, b] = [checked(above), checked(below)];
   return rank(a.iso) >= rank(b.iso) && (a.cb || !b.cb) && b.tablePins.every((table) => isoAt(a, table) === 'SR');
 }
 
-/** The least level that dominates all of these; the weakest of all where there is none (Lemma 1). */
+/**
+ * The least level that dominates all of these, or the weakest level for an empty list (Lemma 1).
+ */
 export function join(...levels: readonly Level[]): Level {
   const all = levels.map(checked);
   const iso = ISOS[Math.max(0, ...all.map((one) => rank(one.iso)))]!;
   return level(iso, { cb: all.some(({ cb }) => cb), tablePins: all.flatMap(({ tablePins }) => tablePins) });
 }
 
-/** As the paper's composition grid has it (Table 23; C.2): the least of the six that dominates, SR for all where a table is pinned. */
+/**
+ * The level in the paper's composition grid (Table 23; C.2): the least dominating one of six
+ * levels, with SR if a table is pinned.
+ */
 export function onChain(of: Level): Level {
   const { iso, cb, tablePins } = checked(of);
   return level(tablePins.length === 0 ? iso : 'SR', { cb });
 }
 
 /**
- * The join on the chain, from which the counts of Table 23 follow. They follow from `join` as well, because of the six only SR holds a
- * table pinned; but not where the pin is a condition outside of the order, as Theorem 12 (4) puts it.
+ * The join on the chain, which determines the counts of Table 23. `join` gives the same counts,
+ * because of the six levels only SR pins a table. A pin as a side condition, as in Theorem 12 (4),
+ * would not.
  */
 export function joinOnChain(...levels: readonly Level[]): Level {
   return onChain(join(...levels));
 }
 
-/** Under what a table is held. */
+/** The isolation that a table has under the level. */
 export function isoAt(of: Level, table: Table): Iso {
   if (!TABLES.includes(table)) throw badLevel(`a table is one of ${TABLES.join(', ')}`);
   const { iso, tablePins } = checked(of);
@@ -77,10 +86,10 @@ export function levelText(of: Level): string {
   return tablePins.length === 0 ? base : `${base}, SR on ${tablePins.join(' and ')}`;
 }
 
-/** The six of the paper's grids: the chain with and without callback. */
+/** The six levels of the paper's grids: the chain with and without callback. */
 export const CHAIN_LEVELS: readonly Level[] = ISOS.flatMap((iso) => [level(iso), level(iso, { cb: true })]);
 
-/** Whether the one is at least the other, on the chain. */
+/** Whether one isolation is at least the other, on the chain. */
 export function atLeast(iso: Iso, other: Iso): boolean {
   return rank(iso) >= rank(other);
 }

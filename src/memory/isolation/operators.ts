@@ -2,15 +2,20 @@ import { form, requireForm } from '#base';
 import { requireStrategy, type Strategy } from '../strategy.ts';
 import { join, type Level, level, TABLES } from './level.ts';
 
-/** What has to hold around an operator, or a pipeline of them. The two are never mixed up: one is a claim, the other a fact. */
+/**
+ * The required isolation of an operator or a pipeline. The declared level is a claim, and the
+ * enforced level is a fact.
+ */
 export interface Requirement {
-  /** req(⊕) of Definition 1: the contract that the paper types the operator with. */
+  /** req(⊕) of Definition 1: the paper's contract of the operator. */
   readonly declared: Level;
   /**
-   * What a commit of Assize holds. It is more than is declared: evidence at SI admits write skew, and last writer wins at RC leaves two
-   * open rows. A commit checks the version of each partition that it changes, so that what it has read there is of one instant and still
-   * so. It reads no table of policies: the judge log takes the first answer to a question, under the version of the policy, and a callback is
-   * an entry of the chain. What is promised is that each of these is serializable, partition by partition (Remark 1).
+   * The isolation of an Assize commit, which is stronger than the declared level: evidence at SI
+   * admits write skew, and last writer wins at RC leaves two open rows. A commit checks the version
+   * of each partition that it changes, so its reads of the partition are still current. It reads no
+   * policy table: the judge log stores the first answer to a question under the policy's version,
+   * and a callback is an entry of the chain. Each of these is serializable, for each partition
+   * (Remark 1).
    */
   readonly enforced: Level;
 }
@@ -22,7 +27,8 @@ export function requirementOf(strategy: Strategy): Requirement {
 }
 
 /**
- * Theorem 12: what operators need that run one after the other in one transaction, the join of what each needs.
+ * Theorem 12: the requirement of operators that run in sequence in one transaction, the join of
+ * their requirements.
  * @throws MemoryError `unknown_strategy`
  */
 export function requirementOfPipeline(operators: readonly Strategy[]): Requirement {
@@ -38,7 +44,7 @@ const COMMIT = level('SI', { tablePins: TABLES });
 
 const REQUIREMENTS: Readonly<Record<Strategy, Requirement>> = {
   lww: { declared: level('RC'), enforced: COMMIT },
-  // Not of the paper: the winner's key is another, what it reads and writes is the same.
+  // Not in the paper: the winner's key differs, but reads and writes are the same.
   'lww-valid': { declared: level('RC'), enforced: COMMIT },
   evi: { declared: level('SI'), enforced: COMMIT },
   await: { declared: level('RC', { cb: true }), enforced: join(COMMIT, level('RC', { cb: true })) },
