@@ -8,53 +8,64 @@ import type { WritChain } from '#runtime';
 import { AgentError } from './errors.ts';
 
 /**
- * An agent (seed 000, Definition A.21): a function of the slice of its role and of what the oracle answers. It remembers
- * nothing from one decision to the next: what it has to remember belongs into the world, where its slice shows it.
+ * An agent (Agentic Redux, Definition A.21): a function of its role's slice and of the oracle's
+ * answers. It keeps nothing between decisions; data to remember belongs in the state, where its
+ * slice shows the data.
  */
 export interface Agent {
-  /** Names it in the oracle log and in idempotency keys: 1 to 128 characters, not beginning with `assize.`. */
+  /**
+   * The agent's name in the oracle log and in idempotency keys: 1 to 128 characters, not starting
+   * with `assize.`.
+   */
   readonly name: string;
   readonly role: RoleRef;
-  /** Under which it proposes. */
+  /** The writ under which the agent proposes. */
   readonly writ: Hash | Writ | WritChain;
   /**
-   * What it asks for, seeing `slice`: a frozen copy, made when it is invoked. Everything else that it uses it must ask
-   * `oracle` for, and in an order that is the same each time; what it asked goes into its proposal as observations.
+   * Returns the next intent for `slice`, a frozen copy made for the invocation. The agent must ask
+   * `oracle` for every other input, in an order that is the same each time. The answers become
+   * observations of its proposal.
    */
   decide(slice: any, oracle: AgentOracle): Decision | Promise<Decision>;
 }
 
-/** An intent; or nothing until the slice is another one; or nothing any more. */
+/** An intent; `wait` until the slice changes; or `done` permanently. */
 export type Decision = AgentIntent | 'wait' | 'done';
 
-/** What an agent asks for, in its own role (Definition A.21, 1). */
+/** An agent's intent, in its own role (Definition A.21, 1). */
 export interface AgentIntent {
   readonly action: string;
   readonly args: unknown;
 }
 
-/** A question of an agent, and the way to answer it while nobody has. */
+/** An agent's question, with the function that answers it if the log has no answer. */
 export interface AgentAsking {
-  /** What the observation is called, as `checkObservationName` takes it: none of the runtime's own names. Default: `oracle`. */
+  /**
+   * The name of the observation, valid for `checkObservationName`; the runtime's own names are
+   * refused. Default: `oracle`.
+   */
   readonly name?: string;
   readonly request: Json;
   readonly theta?: Theta;
-  /** Asks the outside world: a model, a tool, a person. Never called in a replay. */
+  /** Asks the outside world: a model, a tool, a human. Never called in a replay. */
   readonly call: () => Json | Promise<Json>;
 }
 
-/** The one way out of an agent. Each question has a place of its own in the agent's order, so that two samples are two. */
+/**
+ * An agent's only access to the outside world. Each question has its own position in the agent's
+ * order, so two samples are two answers.
+ */
 export interface AgentOracle {
   /**
-   * @throws OracleError as `Oracle.ask`; AgentError `too_many_asks`, `decision_over`; RuntimeError `bad_intent` for a name that no
-   * observation may have; what `call` throws
+   * @throws OracleError the errors of `Oracle.ask`; AgentError `too_many_asks`, `decision_over`;
+   * RuntimeError `bad_intent` for an invalid observation name; the errors of `call`
    */
   ask(asking: AgentAsking): Promise<Json>;
   now(): Promise<Instant>;
   random(bytes: number): Promise<Uint8Array>;
 }
 
-/** Who takes turns (Definition A.27), by name. */
+/** The agents that take turns (Definition A.27), by name. */
 export type Population = ReadonlyMap<string, Agent>;
 
 const NAME_MAX = 128;

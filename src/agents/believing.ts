@@ -6,16 +6,16 @@ import type { Message } from './extraction/message.ts';
 import type { ExtractionTerms } from './extraction/terms.ts';
 
 export interface BelievingTerms extends ExtractionTerms {
-  /** Where it is remembered. */
+  /** The space in which facts are stored. */
   readonly space: string;
 }
 
 /**
- * What an agent asks for when it has read messages: that what they state be believed; undefined where they state nothing. The model is
- * asked by the agent's own oracle, so that its answers are observations of the proposal, and a replay asks nobody. The agent's writ has
- * to cover what is said.
+ * Reads messages and returns an intent that asserts their facts; undefined if they state none. The
+ * agent's own oracle asks the model, so the answers are observations of the proposal, and a replay
+ * calls no model. The agent's writ must cover the assertions.
  *
- * @throws as `extractThrough`, and as `AgentOracle.ask`; ArgumentError `bad_argument`
+ * @throws the errors of `extractThrough` and `AgentOracle.ask`; ArgumentError `bad_argument`
  */
 export async function believeMessages(
   messages: readonly Message[],

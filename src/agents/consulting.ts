@@ -16,33 +16,38 @@ import type { AgentAsking, AgentOracle } from './agent.ts';
 import { AgentError } from './errors.ts';
 import { frozen } from './frozen.ts';
 
-/** Where the outside world is asked. A replay uses the oracle alone. */
+/** Access to the outside world. A replay uses the oracle alone. */
 export interface Outside {
   readonly oracle: Oracle;
   readonly clock: Clock;
   readonly random: Random;
-  /** Nobody is asked any more once it is aborted; who was asked before is heard, and what they say recorded. */
+  /**
+   * After the abort no further question is asked. Answers to earlier questions are still recorded.
+   */
   readonly ended?: AbortSignal;
 }
 
-/** One invocation of an agent: its number from 0 among those of that agent that were decided. */
+/** One invocation of an agent, with its number from 0 among the agent's decided invocations. */
 export interface Invocation {
   readonly trajectory: string;
   readonly agent: string;
   readonly number: number;
-  /** Answers may be called whatever: they are on record by that name, or nobody observes them. */
+  /** Answers may have any name: they are recorded under it, or are not observed. */
   readonly anyName?: boolean;
 }
 
 /**
- * Most questions of one invocation, and by how much the ordinals of two invocations that follow differ: so the place of a
- * question does not hang on how many were asked before, which nobody knows any more after a crash.
+ * Maximum number of questions of one invocation, and the distance between the ordinals of
+ * consecutive invocations. A question's position therefore does not depend on earlier questions,
+ * which are unknown after a crash.
  */
 export const ASKS_MAX = 65_536;
 
-/** The oracle of one invocation, which notes what was answered, and answers nothing once the decision is made. */
+/**
+ * The oracle of one invocation. It records the answers, and refuses questions after the decision.
+ */
 export class Consulting {
-  /** What the agent gets: nothing of what is noted can be reached from it. */
+  /** The object for the agent, without access to the records. */
   readonly face: AgentOracle;
   readonly #oracle: Oracle;
   readonly #ended: AbortSignal | undefined;
@@ -68,23 +73,26 @@ export class Consulting {
     });
   }
 
-  /** Of the first question that was not answered, also where the agent went on without. */
+  /** The error of the first unanswered question, even if the agent continued without an answer. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Ends it when all that was asked is answered: which of it came before the decision would be chance. */
+  /**
+   * Ends when all questions are answered. Otherwise the set of answers before the decision would be
+   * random.
+   */
   async end(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     this.#isOver = true;
   }
 
-  /** What was answered, in the order in which it was asked. */
+  /** The answers, in question order. */
   observations(): (ObservationInput & { readonly oracle_key: string })[] {
     return this.#inOrder().map(({ name, answer: { value, oracle_key } }) => ({ name, value, oracle_key }));
   }
 
-  /** The same without values, as JSON. */
+  /** The answers without values, as JSON. */
   consulted(): Json {
     return this.#inOrder().map(({ name, answer: { oracle_key, hash } }) => [name, oracle_key, hash]);
   }
@@ -100,7 +108,10 @@ export class Consulting {
     return this.#noting(name).ask(asking);
   }
 
-  /** What can't be observed by its name is not asked: a turn with it could never be proposed. */
+  /**
+   * Refuses a question with a name that no observation may have, because its turn could never be
+   * proposed.
+   */
   #checkName(name: string): void {
     if (this.#invocation.anyName === true) return;
     try {

@@ -6,34 +6,34 @@ import { Consulting, type Invocation, type Outside } from './consulting.ts';
 import { AgentError } from './errors.ts';
 import { frozen } from './frozen.ts';
 
-/** What an agent decided on a slice, as a turn records it. */
+/** An agent's decision on a slice, as a turn records it. */
 export interface Decided {
   readonly agent: string;
   readonly does: 'propose' | 'wait' | 'done';
-  /** Where it proposes. */
+  /** Set if the agent proposes. */
   readonly intent?: AgentIntent;
   readonly observations: readonly ObservationInput[];
   /** Hash of the slice. */
   readonly slice: string;
-  /** Hash of the decision and of all that was consulted for it. */
+  /** Hash of the decision and of all its questions and answers. */
   readonly decision: string;
 }
 
 export interface Invoking extends Omit<Invocation, 'agent'> {
   readonly agent: Agent;
-  /** A copy of its own. */
+  /** The agent's own copy. */
   readonly slice: unknown;
 }
 
 /**
- * Invokes an agent: αr(σ, ω) of Definition A.21. It is given its slice and the oracle and nothing else, and nothing is
- * changed by it but the oracle log (Proposition 1).
+ * Invokes an agent: αr(σ, ω) of Definition A.21. The agent receives only its slice and the oracle,
+ * and changes only the oracle log (Proposition 1).
  *
- * A question that was not answered ends the decision, whatever the agent made of that: that a service was down is in no
- * record. A failure to decide upon is an answer, which `call` returns.
+ * An unanswered question ends the decision, even if the agent handled the error, because no record
+ * has the failure. A failure that an agent must react to is an answer, which `call` returns.
  *
- * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; what a `call` throws; OracleError, `oracle_miss`
- * in a replay; what the agent throws
+ * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; the errors
+ * of a `call`; OracleError, `oracle_miss` in a replay; the errors of the agent
  */
 export async function decide({ agent, slice, ...place }: Invoking, outside: Outside): Promise<Decided> {
   const seen = contentHash(slice, WORLD_LIMITS);
@@ -62,7 +62,7 @@ async function settled(
   }
 }
 
-/** As long as an intent's may be: what can't be proposed must not become a turn. */
+/** Equals the limit of an intent, because an invalid proposal must not become a turn. */
 const ACTION_MAX = 512;
 
 /** @throws AgentError `bad_decision`; CanonError for arguments that are not JSON */

@@ -1,4 +1,6 @@
-/** Makes JSON of our own unchangeable, and gives it back. Without recursion: a state may be deep. */
+/**
+ * Freezes JSON made in this process, and returns it. Not recursive, because a state may be deep.
+ */
 export function frozen<T>(value: T): T {
   const left: unknown[] = [value];
   while (left.length > 0) {

@@ -1,13 +1,14 @@
 /**
- * Agents as functions of their slice and of the oracle, who of them is next, and a whole run again from the ledger and the
- * oracle log alone (seed 000, A.1.5 to A.1.13; DESIGN §8).
+ * Agents as functions of slice and oracle, their scheduling, and the replay of whole runs from the
+ * ledger and the oracle log (Agentic Redux, A.1.5 to A.1.13; docs/decisions/014-oracle-log.md).
  *
- * Guarantees: an agent is given a copy of its slice and an oracle, and nothing else; what it consulted stands in the entry
- * that its proposal became; one turn is one answer in the oracle log, there before anything is proposed; a run that was
- * interrupted goes on without a second proposal or a second call; a replay comes to the same head, byte by byte, or names the
- * first turn that does not.
- * Never: another way from one agent to another than the world; a call, a clock or chance in a replay.
- * May import canon, authority, ledger, kernel, oracle, runtime, extraction, and of the stores the one in memory.
+ * Guarantees: an agent receives a copy of its slice and an oracle, and no other input. The entry of
+ * its proposal contains its questions and answers. One turn is one answer in the oracle log,
+ * recorded before any proposal. An interrupted run resumes without a second proposal or call. A
+ * replay ends at the same head, byte by byte, or names the first different turn.
+ *
+ * Never: a channel between agents other than the state; a call, a clock or randomness in a replay.
+ * May import canon, authority, ledger, kernel, oracle, runtime, extraction, and the memory store.
  */
 
 export { COORDINATOR, turnKey } from '#oracle';

@@ -2,13 +2,15 @@ import { checkRow, type Entry, type Observation, PAGE, type Payload } from '#led
 import { turnNamedBy } from '#oracle';
 import type { ReplayedLedger } from './replay-store.ts';
 
-/** An entry as it is recorded, and the turn that made it; undefined for what no turn of a run has proposed. */
+/** A recorded entry with its turn. Undefined if no turn of a run proposed the entry. */
 export interface RecordedEntry {
   readonly entry: Entry;
   readonly turn: number | undefined;
 }
 
-/** All entries of a trajectory. @throws LedgerFault for one that is damaged; what the store throws */
+/**
+ * All entries of a trajectory. @throws LedgerFault for a damaged entry; StoreError from the store
+ */
 export async function recordedEntries(store: ReplayedLedger, trajectoryId: string): Promise<RecordedEntry[]> {
   const found: RecordedEntry[] = [];
   for (;;) {
@@ -21,7 +23,10 @@ export async function recordedEntries(store: ReplayedLedger, trajectoryId: strin
   }
 }
 
-/** An entry names its turn by name and by key, among what was observed. What resolves has the observations of what waited. */
+/**
+ * An entry names its turn in its observations, by name and by key. A resolution has the
+ * observations of the pending proposal.
+ */
 function turnOf(trajectoryId: string, payload: Payload): number | undefined {
   if ('resolves' in payload && payload.resolves !== undefined) return undefined;
   const named = observationsOf(payload).map((observation) => turnNamedBy(trajectoryId, observation));

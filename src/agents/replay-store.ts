@@ -24,20 +24,24 @@ import { MemoryStore } from '#stores';
 import { AgentError } from './errors.ts';
 
 /**
- * Where a run is replayed from. Nothing is written to it. Where agents say what they believe, it has to have the key of claims that the run was
- * recorded with, and all trajectories that have changed the same: a store that was made of an export has no such key.
+ * The ledger to replay, which is not written. If agents assert facts, it needs the claim key of the
+ * recorded run and all trajectories that changed the same partitions. A store made from an export
+ * lacks that key.
  */
 export type ReplayedLedger = Pick<LedgerStore, 'entries' | 'head' | 'resolve' | 'blob' | 'erasedBy'> &
   Partial<Pick<LedgerStore, 'trajectories'> & Pick<LogStore, 'logIndex'> & Pick<FactStore, 'claimKey'>>;
 
-/** What is ruled on next: the place and time of its entry, or the time of its turn where it left none. */
+/**
+ * The point of the next ruling: position and time of its entry, or the time of its turn if it left
+ * no entry.
+ */
 export interface Moment {
   readonly at: Instant;
   readonly seq?: number;
   readonly id?: Hash;
 }
 
-/** A change of a partition, as the ledger that is replayed has it. */
+/** A change of a partition in the replayed ledger. */
 interface Recorded {
   readonly id: Hash;
   readonly trajectory_id: string;
@@ -49,11 +53,13 @@ interface Recorded {
 const PAGE = 1_000;
 
 /**
- * A ledger in memory that one trajectory is made again in. What it does not have itself of blobs and of other trajectories is
- * read from the ledger that is replayed; of the trajectory itself nothing is.
+ * An in-memory ledger for the replay of one trajectory. Missing blobs and entries of other
+ * trajectories are read from the replayed ledger; entries of the trajectory itself are not.
  *
- * What is believed is taken from there too, as it was when the turn was ruled on: by the version that its entry made of a partition, and where
- * it changed none, by what was in the trajectory before, and of what others changed by the places in the log, or by system time where it has none.
+ * Facts come from the replayed ledger too, as of the turn's ruling. If the entry changed a
+ * partition, its version determines the facts. Otherwise the facts are the earlier changes of the
+ * trajectory, and those of other trajectories by log position. Changes without a log position are
+ * compared by system time.
  */
 export class ReplayStore extends MemoryStore {
   readonly #source: ReplayedLedger;
@@ -69,7 +75,7 @@ export class ReplayStore extends MemoryStore {
     this.#values = new Values(source);
   }
 
-  /** From now on what is believed is as it was then. */
+  /** From now on, facts are as of that moment. */
   reach(moment: Moment): void {
     this.#moment = moment;
   }
@@ -110,7 +116,7 @@ export class ReplayStore extends MemoryStore {
   }
 
   override async commit(batch: Batch): Promise<CommitResult> {
-    // What was planned on less than there was is outdated, as it would have been then.
+    // A plan on fewer facts than existed is outdated, as it was in the recorded run.
     for (const { partition, reads = [] } of batch.facts ?? [])
       for (const name of [partition, ...reads.map((read) => read.partition)]) await this.#takeIn(name);
     return super.commit(batch);
@@ -136,7 +142,7 @@ export class ReplayStore extends MemoryStore {
     await this.#takeIn({ space, subject, predicate, ...(branch !== undefined && { branch }) });
   }
 
-  /** The changes of a partition that there were by then, and that are not here yet. */
+  /** Loads the changes of the partition up to that moment that are missing here. */
   async #takeIn(name: PartitionName): Promise<void> {
     this.#changes ??= this.#readChanges();
     const recorded = (await this.#changes).get(keyOf(name)) ?? [];
@@ -148,14 +154,14 @@ export class ReplayStore extends MemoryStore {
     for (const change of recorded.slice(0, last)) if (change.version > version) await this.#take(name, change);
   }
 
-  /** Whether a change was there when what changed nothing of its partition was ruled on. */
+  /** Whether a change preceded a ruling that changed nothing in its partition. */
   async #isBefore(change: Recorded, length: number): Promise<boolean> {
     if (this.#isOwn(change)) return change.seq < length;
     const { at, id } = this.#moment;
     const [there, here] = await Promise.all(
       [change.id, id].map((each) => (each === undefined ? undefined : this.#source.logIndex?.(each))),
     );
-    // The log has entries in the order of their commits, as far as it has them; clocks may differ.
+    // The log orders entries by commit, as far as it has them. Clocks may differ.
     return there !== undefined && here !== undefined ? there < here : change.system_time <= at;
   }
 
@@ -170,7 +176,7 @@ export class ReplayStore extends MemoryStore {
     return trajectory_id === this.#trajectoryId;
   }
 
-  /** By partition, in the order of their versions; those whose names were erased are nobody's. */
+  /** By partition, in version order. Partitions with erased names are left out. */
   async #readChanges(): Promise<ReadonlyMap<string, readonly Recorded[]>> {
     const source = this.#source;
     const names = new Map<Hash, string | undefined>();

@@ -20,48 +20,50 @@ export interface ReplaySource {
 }
 
 /**
- * As the runtime was made that the run was recorded with. `signer` is needed where entries are signed: an id covers the
- * signature, and Ed25519 gives the same one again for the same key. `judge`, where agents say what a judge decides on, on an oracle that replays
- * its log: its votes are there, and nobody is asked.
+ * The options of the runtime that recorded the run. `signer` is required for signed entries: an id
+ * covers the signature, and Ed25519 repeats it for the same key. `judge` is required if a judge
+ * decided; it needs an oracle that replays its log, so no judge is called.
  */
 export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalMs' | 'judge'>;
 
 export interface RunReplay {
   readonly trajectoryId: string;
-  /** Turns that came out the same. */
+  /** Number of equal turns. */
   readonly turns: number;
-  /** Entries that no turn made, with the first one: taken as they are recorded. */
+  /** Number of entries without a turn, including the first one. They are copied as recorded. */
   readonly taken: number;
-  /** The head that was made. */
+  /** The head after the replay. */
   readonly headId: Hash;
   readonly recordedHead: Hash;
   readonly same: boolean;
-  /** Where the replay ended, and why; everything after it would follow from it. */
+  /** The position and the reason of the first difference. The replay ends there. */
   readonly firstDifference?: RunDifference;
 }
 
 /**
- * `oracle_miss`: a question that the log has no answer to. `erased`: one whose answer an entry has erased. `slice`: an agent sees something else. `decision`: it decides, or
- * asks, something else. `entry`: another entry comes of it, or none. `ledger`: a turn that the entries, or
- * the next turn, have no place for.
+ * `oracle_miss`: the log lacks the answer to a question. `erased`: an entry erased the answer.
+ * `slice`: an agent sees another slice. `decision`: an agent decides or asks differently. `entry`:
+ * the turn makes another entry, or none. `ledger`: a turn does not fit the entries or the next
+ * turn.
  */
 export interface RunDifference {
   readonly kind: 'oracle_miss' | 'erased' | 'slice' | 'decision' | 'entry' | 'ledger';
   readonly turn: number;
-  /** Whose turn it was; undefined for a counselor's, and for one that is missing. */
+  /** The agent of the turn. Undefined for a counselor's turn and for a missing one. */
   readonly agent?: string;
-  /** Of the entry that would have been next. */
+  /** The seq of the next entry. */
   readonly seq: number;
   readonly detail: string;
   readonly cause?: unknown;
 }
 
 /**
- * Runs agents again from the ledger and the oracle log alone, in a store in memory: every decision, arbitration, ruling and
- * entry, to the same head or to the first difference. Nothing is called, no clock read, no number drawn, nothing written.
+ * Replays a run in memory, from the ledger and the oracle log alone: every decision, arbitration,
+ * ruling and entry. Stops at the same head or at the first difference. Makes no call, reads no
+ * clock, draws no random number and writes nothing.
  *
- * @throws AgentError `bad_agents`, `bad_turn`, `signer_needed`; RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`;
- * OracleError `oracle_corrupt`; ArgumentError `bad_argument`
+ * @throws AgentError `bad_agents`, `bad_turn`, `signer_needed`; RuntimeError `not_found`,
+ * `domain_mismatch`, `invalid_ledger`; OracleError `oracle_corrupt`; ArgumentError `bad_argument`
  */
 export async function replayRun(
   source: ReplaySource,
@@ -83,7 +85,10 @@ export async function replayRun(
   return new Replay(source, domain, population, entries, options).run();
 }
 
-/** What was left half done in the ledger, it was left so by others: a replay finds it so, and writes to no other trajectory. */
+/**
+ * Unfinished work in the ledger belongs to other processes. A replay leaves it, and writes to no
+ * other trajectory.
+ */
 class ReplayAssize extends Assize {
   protected override async complete(): Promise<void> {}
 }
@@ -96,13 +101,13 @@ class Replay {
   readonly #store: ReplayStore;
   readonly #assize: Assize;
   readonly #outside: Outside;
-  /** Decisions so far, by agent. */
+  /** Number of decisions so far, by agent. */
   readonly #numbers: Map<string, number> = new Map();
-  /** What each agent would see from the end of its last turn on: where the next one of those was invoked that decide at once. */
+  /** Each agent's slice at the end of its last turn. Concurrent agents are invoked there. */
   readonly #seen: Map<string, { readonly head: Hash; readonly slice: unknown }> = new Map();
   #trajectory!: Trajectory;
   #taken: number = 0;
-  /** The turn before. */
+  /** The previous turn. */
   #previous: RecordedTurn | undefined;
 
   constructor(
@@ -169,7 +174,10 @@ class Replay {
     return 'counsel' in turn ? this.#takeCounsel(recorded, turn) : this.#takeAgent(recorded, turn);
   }
 
-  /** Goes to the head that the turn found: what is before it, and no turn has made, others wrote. */
+  /**
+   * Advances to the head that the turn found. Entries before it without a turn came from other
+   * writers.
+   */
   async #reach({ turn, number }: RecordedTurn): Promise<string | undefined> {
     const place = this.#places.get(turn.after);
     if (place === undefined) return `it found the head ${turn.after}, which is not in the ledger`;
@@ -244,7 +252,8 @@ class Replay {
     const place = this.#entries.findIndex(({ entry: { payload } }, seq) => {
       if (seq < this.#trajectory.length || !('resolves' in payload) || payload.resolves !== counsel.pending)
         return false;
-      // Somebody else may have been faster: what this turn made is of its own time, and of who spoke in it.
+      // Another writer may have committed first. The turn's own entry has the turn's time and
+      // counselor.
       const counselor = payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : payload.counselor;
       const isTheirs = counselor === undefined || counselor.principal === counsel.principal;
       return isTheirs && this.#isOfTime(at, seq);
@@ -256,8 +265,8 @@ class Replay {
   // ── what a turn makes ──
 
   /**
-   * Rules once more on what was ruled on, and compares. `place`: of the entry that it made; a turn that made none was frozen or
-   * refused, and is so again.
+   * Repeats the ruling and compares the result. `place`: the position of the turn's entry. A turn
+   * without an entry was frozen or refused, and must be so again.
    */
   async #rule(
     recorded: RecordedTurn,
@@ -293,7 +302,7 @@ class Replay {
     return { at: payload.at, seq: place, id };
   }
 
-  /** What expired is recorded by whoever proposes next, and so by the turn itself. */
+  /** The next proposer records expired approvals, so the turn itself may have recorded them. */
   #withoutExpired({ turn }: RecordedTurn, place: number): number {
     let from = place;
     while (from > this.#trajectory.length && this.#expiresIn(turn, from - 1)) from--;
@@ -305,15 +314,16 @@ class Replay {
     return payload.kind === 'rejection' && payload.reason === 'expired' && this.#isOfTime(at, seq);
   }
 
-  /** Whether an entry is of the time that a turn gives to what it makes. */
+  /** Whether an entry has the time of the turn. */
   #isOfTime(at: Instant, seq: number): boolean {
     const [before, entry] = this.#entries.slice(seq - 1, seq + 1) as [RecordedEntry, RecordedEntry];
     return entry.entry.payload.at === maxInstant(at, before.entry.payload.at);
   }
 
   /**
-   * Whether what a turn made nothing of can't be ruled on again: it was the last one, and interrupted; or others wrote after the
-   * head that it found and before the next one's, and it met something of that, which nobody knows any more.
+   * Whether a turn without an entry cannot be replayed. It was the last turn and was interrupted,
+   * or other writers appended between its head and the next turn's head. The conflicting entry is
+   * then unknown.
    */
   async #isLeftOut({ number, turn }: RecordedTurn): Promise<boolean> {
     const next = await this.#read(number + 1);
@@ -327,7 +337,7 @@ class Replay {
     return false;
   }
 
-  /** The entries that come before this place, as they are recorded. */
+  /** Copies the recorded entries before this position. */
   async #takeAsRecorded(until: number): Promise<void> {
     const { trajectoryId } = this.#source;
     const from = this.#trajectory?.length ?? 0;
@@ -341,7 +351,10 @@ class Replay {
 
   // ── the end ──
 
-  /** Behind the last turn there is only what others wrote: no turn may be missing from the log. */
+  /**
+   * After the last turn, only entries of other writers may follow: no turn may be missing from the
+   * log.
+   */
   async #afterLast(turn: number): Promise<RunDifference | undefined> {
     const from = this.#trajectory.length;
     const made = this.#entries.slice(from).some((one) => one.turn !== undefined);
@@ -371,7 +384,7 @@ class Replay {
   }
 }
 
-/** What two entries of one place do not have in common, by the names of the members. */
+/** The fields in which two entries at one position differ. */
 function differenceOf(recorded: RecordedEntry | undefined, now: EntryRow): string | undefined {
   if (recorded?.entry.id === now.id) return undefined;
   if (recorded === undefined) return `there is none at seq ${now.seq}, and now a ${now.kind}`;

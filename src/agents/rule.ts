@@ -6,19 +6,20 @@ import type { Agent } from './agent.ts';
 import type { Decided } from './decide.ts';
 import { type Counsel, portsOf, type RecordedTurn } from './turn.ts';
 
-/** What came of a turn. */
+/** The result of a turn. */
 export interface Outcome {
-  /** Of what was proposed or resolved; undefined when nothing was. */
+  /** The ruling of the proposal or resolution. Undefined if the turn made none. */
   readonly ruling?: Ruling;
-  /** Why what a counselor said is not done; nothing was recorded then but the turn. */
+  /** The reason why a counselor's decision was refused. Only the turn was recorded. */
   readonly refused?: Error;
 }
 
 /**
- * Proposes what an agent decided, as its turn says: of its time, with its chance, under its key, so that the same turn again is
- * the same proposal. What it consulted are observations of it; so is the turn, which the ledger pins by that.
+ * Proposes an agent's decision with the time, the randomness and the key of its turn, so a repeated
+ * turn repeats the proposal. The consulted answers are its observations. The turn is an observation
+ * too, so the ledger pins the turn.
  *
- * @throws as `Trajectory.propose`
+ * @throws the errors of `Trajectory.propose`
  */
 export async function proposeIn(
   trajectory: Trajectory,
@@ -42,10 +43,9 @@ export async function proposeIn(
 }
 
 /**
- * Does what a counselor said. That they may not say it, or that it can't be done, is an outcome, which the same turn again has
- * too.
+ * Executes a counselor's decision. A refusal is a result, and a repeated turn has the same result.
  *
- * @throws as `Trajectory.approve`, but not what refuses the counselor
+ * @throws the errors of `Trajectory.approve`, except refusals of the counselor
  */
 export async function resolveIn(trajectory: Trajectory, counsel: Counsel, recorded: RecordedTurn): Promise<Outcome> {
   if (counsel.do === 'later') return {};

@@ -21,33 +21,42 @@ import {
 } from './turn.ts';
 
 export interface RunOptions {
-  /** The oracle log, in record mode: the one that the runtime was given too. */
+  /** The runtime's oracle log, in record mode. */
   readonly oracle: Oracle;
-  /** Who of those who may is next. Default: each in turn, or who decided first. */
+  /** Chooses the next agent. Default: in order, or the first agent to decide. */
   readonly arbiter?: Arbiter;
-  /** Asked when something is pending, again after each change of the head for as long as the answer is `later`. */
+  /**
+   * Called for a pending proposal, and again after each change of the head while it returns
+   * `later`.
+   */
   readonly counsel?: (pending: OpenPending) => CounselDecision | Promise<CounselDecision>;
-  /** All decide at once, each on the world as it is when its last turn is over; default: who is next decides alone. */
+  /**
+   * All agents decide concurrently, each on the state at the end of its last turn. Default: the
+   * next agent decides alone.
+   */
   readonly concurrent?: boolean;
-  /** Ends after so many turns. Default: 1,000, which is for agents that never have enough. */
+  /** Maximum number of turns. Default: 1,000, for agents that never finish. */
   readonly maxTurns?: number;
-  /** Ends when the turn is over that is under way. */
+  /** Ends the run after the turn in progress. */
   readonly signal?: AbortSignal;
   readonly onTurn?: (done: TurnDone) => void;
-  /** What the time of turns and `AgentOracle.now` come from where the log has none yet. Default: the system's. */
+  /**
+   * The clock for turns and `AgentOracle.now` if the log has no time yet. Default: the system
+   * clock.
+   */
   readonly clock?: Clock;
   readonly random?: Random;
 }
 
 /**
- * Chooses who is next (Definition A.31). What it uses beside its arguments it asks the oracle for, so that it chooses the same
- * after a crash.
+ * Chooses the next agent (Definition A.31). It must ask the oracle for inputs besides its
+ * arguments, so that it repeats the choice after a crash.
  */
 export type Arbiter = (candidates: readonly string[], at: Arbitration) => string | Promise<string>;
 
 export interface Arbitration {
   readonly turn: number;
-  /** Whose turn it was last. */
+  /** The agent of the previous turn. */
   readonly last: string | undefined;
   readonly oracle: AgentOracle;
 }
@@ -57,7 +66,7 @@ export interface OpenPending {
   readonly payload: PendingPayload;
 }
 
-/** A turn that is over. */
+/** A finished turn. */
 export interface TurnDone extends Outcome {
   readonly number: number;
   readonly turn: Turn;
@@ -66,24 +75,26 @@ export interface TurnDone extends Outcome {
 
 export interface RunReport {
   /**
-   * `done`: all agents said so. `waiting`: the others wait for a change that none of them will make. `pending`: what waits for
-   * a person stops the others. `turns`: as many as there might be. `aborted`: by the signal.
+   * `done`: all agents are done. `waiting`: the others wait for a change that no agent will make.
+   * `pending`: a pending proposal stops the others. `turns`: the maximum was reached. `aborted`: by
+   * the signal.
    */
   readonly ended: 'done' | 'waiting' | 'pending' | 'turns' | 'aborted';
-  /** Of the run so far, with those before this call. */
+  /** Number of turns of the run, including earlier calls. */
   readonly turns: number;
   readonly head: Hash;
 }
 
 /**
- * Lets agents work on a trajectory, one turn after the other, until none has anything to propose. A trajectory has one run:
- * the same again, after whatever became of the first, goes on with it; no turn is taken twice, no call made again whose answer
- * is in the log, and who was done stays so. Agents must be those that they were.
+ * Runs agents on a trajectory, one turn after the other, until no agent has a proposal. A
+ * trajectory has one run: another call resumes it, whatever ended the first. No turn is repeated,
+ * no logged call is repeated, and a finished agent stays finished. The agents must be unchanged.
  *
- * Others may write to the trajectory meanwhile; `replayRun` takes what they wrote as recorded. What an agent, an arbiter or the
- * store throws ends the run where it is.
+ * Other writers may append concurrently; `replayRun` copies their entries. An error of an agent, an
+ * arbiter or the store ends the run at that point.
  *
- * @throws AgentError; OracleError; what an agent, arbiter or counsel throws; as `Trajectory.propose`; ArgumentError `bad_argument`
+ * @throws AgentError; OracleError; the errors of an agent, arbiter or counsel; the errors of
+ * `Trajectory.propose`; ArgumentError `bad_argument`
  */
 export async function runAgents(
   trajectory: Trajectory,
@@ -96,13 +107,13 @@ export async function runAgents(
   return new Run(trajectory, populationOf(agents, trajectory.domain), options).go();
 }
 
-/** How an agent stands: what its last turn left. */
+/** An agent's status after its last turn. */
 interface Standing {
-  /** Its decisions so far. */
+  /** Number of its decisions so far. */
   number: number;
-  /** `wait`: until its slice is another than this. */
+  /** `wait`: the hash of the slice that must change. */
   waits: Hash | undefined;
-  /** Until this is not pending any more. */
+  /** The pending proposal that must end first. */
   frozenBy: Hash | undefined;
   isDone: boolean;
 }
@@ -117,11 +128,11 @@ class Run {
   readonly #ended: AbortController = new AbortController();
   readonly #standings: Map<string, Standing> = new Map();
   readonly #thinking: Thinking = new Thinking();
-  /** The head at which a counselor had nothing to say yet, by what is pending. */
+  /** The head at which a counselor answered `later`, by pending proposal. */
   readonly #putOff: Map<Hash, Hash> = new Map();
   #turn: number = 0;
   #previous: Hash | null = null;
-  /** Whose turn it was last. */
+  /** The agent of the last turn. */
   #last: string | undefined;
 
   constructor(trajectory: Trajectory, agents: Population, options: RunOptions) {
@@ -137,7 +148,7 @@ class Run {
     try {
       return await this.#go();
     } finally {
-      // Who is still deciding has decided nothing.
+      // Agents that are still deciding have made no decision.
       this.#ended.abort();
     }
   }
@@ -163,7 +174,10 @@ class Run {
 
   // ── where the run was left ──
 
-  /** What the turns so far left, and the last one once more: it may have ended in the middle. */
+  /**
+   * The results of all earlier turns. The last one is repeated, because it may have been
+   * interrupted.
+   */
   async #takeUp(): Promise<void> {
     const { id } = this.#trajectory;
     let last: RecordedTurn | undefined;
@@ -195,7 +209,7 @@ class Run {
 
   // ── who is next ──
 
-  /** What a counselor was not asked about since the head moved. */
+  /** A pending proposal that no counselor was asked about since the head moved. */
   #forCounsel(): OpenPending | undefined {
     if (this.#options.counsel === undefined) return undefined;
     return this.#trajectory.pending().find(({ id }) => this.#putOff.get(id) !== this.#trajectory.head);

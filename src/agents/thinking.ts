@@ -1,7 +1,7 @@
 import type { Hash } from '#ledger';
 import type { Decided } from './decide.ts';
 
-/** A decision, and the head that its slice was made of. */
+/** A decision, and the head of its slice. */
 export interface Invoked {
   readonly decided: Decided;
   readonly invoked: Hash;
@@ -9,9 +9,9 @@ export interface Invoked {
 
 type Arrival = { readonly name: string } & ({ readonly invoked: Invoked } | { readonly error: unknown });
 
-/** Agents that decide at the same time, and the order in which they have decided. */
+/** Agents that decide concurrently, and the order of their decisions. */
 export class Thinking {
-  /** All whose decision was not taken yet. */
+  /** All agents with an open decision. */
   readonly #names: Set<string> = new Set();
   readonly #arrived: Arrival[] = [];
   #ring: () => void = () => undefined;
@@ -32,7 +32,7 @@ export class Thinking {
     );
   }
 
-  /** Waits until somebody has decided. False when nobody is going to, or the signal came first. */
+  /** Waits for a decision. Returns false if no agent is deciding, or if the signal came first. */
   async someone(signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#arrived.length > 0) return true;
     if (this.#names.size === 0 || signal?.aborted) return false;
@@ -44,13 +44,13 @@ export class Thinking {
     return this.#arrived.length > 0;
   }
 
-  /** Who has decided, first come first. @throws what one of them threw */
+  /** The agents that have decided, in order of arrival. @throws the error of one of them */
   arrived(): string[] {
     for (const arrival of this.#arrived) if ('error' in arrival) throw arrival.error;
     return this.#arrived.map(({ name }) => name);
   }
 
-  /** The decision of one who has arrived. */
+  /** Removes and returns the decision of an agent that has decided. */
   take(name: string): Invoked {
     const [arrival] = this.#arrived.splice(
       this.#arrived.findIndex((one) => one.name === name),

@@ -6,34 +6,41 @@ import type { TurnPorts } from '#runtime';
 import { AgentError } from './errors.ts';
 
 /**
- * One turn of a run, which is one answer in the oracle log: who was next is arbitration (seed 000, Definitions A.31 and
- * A.34), what a counselor said is an oracle answer (Definition A.20), and so are time and chance. It is in the log before
- * anything is proposed.
+ * One turn of a run, recorded as one answer in the oracle log. The choice of the next agent is
+ * arbitration (Agentic Redux, Definitions A.31 and A.34). A counselor's decision is an oracle
+ * answer (Definition A.20), and so are time and randomness. The log has the turn before any
+ * proposal.
  */
 export type Turn = AgentTurn | CounselTurn;
 
-/** Where a turn stands, and what is ruled on in it with. */
+/** The position of a turn, and the inputs of its ruling. */
 export interface TurnPlace {
-  /** Hash of the turn before, so that an entry, which names its turn, pins all turns that led to it; null for the first. */
+  /**
+   * Hash of the previous turn; null for the first. An entry names its turn, and so pins all earlier
+   * turns.
+   */
   readonly previous: Hash | null;
   /** The head that the turn found. */
   readonly after: Hash;
-  /** What is ruled on is of this time, or of the head's where that is later. */
+  /** The time of the ruling, or the head's time if that is later. */
   readonly at: Instant;
-  /** Chance for what the entries need of it: 64 hex digits. */
+  /** Randomness for the entries: 64 hex digits. */
   readonly seed: string;
-  /** The entry has hashes of what was consulted under a salt; absent in turns of before, whose entries have them in place. */
+  /**
+   * The entry stores the answers' hashes under a salt. Absent in older turns, whose entries store
+   * the hashes in place.
+   */
   readonly salted?: true;
 }
 
 export interface AgentTurn extends TurnPlace {
   readonly agent: string;
   readonly does: 'propose' | 'wait' | 'done';
-  /** The head that the slice was made of; before `after` where others were faster. */
+  /** The head of the slice. Before `after` if other writers committed first. */
   readonly invoked: Hash;
   /** Hash of the slice. */
   readonly slice: Hash;
-  /** Hash of the decision, and of the questions and answers that it came of. */
+  /** Hash of the decision and of its questions and answers. */
   readonly decision: Hash;
 }
 
@@ -41,7 +48,7 @@ export interface CounselTurn extends TurnPlace {
   readonly counsel: Counsel;
 }
 
-/** What a counselor says to what is pending. `later`: nothing yet. */
+/** A counselor's decision on a pending proposal. `later`: no decision yet. */
 export type CounselDecision =
   | {
       readonly do: 'approve';
@@ -54,10 +61,10 @@ export type CounselDecision =
   | { readonly do: 'reject'; readonly principal: string; readonly method: string; readonly reason: string }
   | { readonly do: 'later' };
 
-/** With what it is about, and the digest of what was shown. */
+/** The decision with the pending proposal and the digest that the counselor saw. */
 export type Counsel = CounselDecision & { readonly pending: Hash; readonly digest: Hash };
 
-/** A turn that is in the log; undefined where there is none. @throws AgentError `bad_turn`; OracleError `oracle_corrupt` */
+/** A turn in the log, or undefined. @throws AgentError `bad_turn`; OracleError `oracle_corrupt` */
 export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {
   const nobody = new Error('nobody took it yet');
   const call = (): never => {
@@ -72,7 +79,8 @@ export async function readTurn(oracle: Oracle, trajectory: string, turn: number)
 }
 
 /**
- * Puts a turn into the log. @throws AgentError `run_taken` when there is another one by now
+ * Records a turn in the log. @throws AgentError `run_taken` if the log has another turn at this
+ * number
  */
 export async function recordTurn(oracle: Oracle, trajectory: string, turn: number, made: Turn): Promise<RecordedTurn> {
   const answer = await oracle.consult({ ...turnQuestion(trajectory, turn), call: () => made as unknown as Json });
@@ -87,13 +95,13 @@ export async function recordTurn(oracle: Oracle, trajectory: string, turn: numbe
   );
 }
 
-/** A turn with what an observation of it needs. */
+/** A turn with the fields that its observation needs. */
 export interface RecordedTurn {
   readonly number: number;
   readonly turn: Turn;
   readonly key: string;
   readonly value: Json;
-  /** Of the answer. */
+  /** The hash of the answer. */
   readonly hash: Hash;
 }
 
@@ -117,7 +125,7 @@ function isTurn(value: Json): boolean {
   );
 }
 
-/** Time and chance of what is ruled on in a turn. */
+/** The time and randomness of a turn's ruling. */
 export function portsOf({ at, seed, salted }: Turn): TurnPorts {
   return { at, random: (head) => seededRandom(`${seed} ${head}`), unsalted: salted !== true };
 }

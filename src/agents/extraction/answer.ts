@@ -6,19 +6,19 @@ import { unfenced } from '#oracle';
 import type { DatedMessage } from './message.ts';
 import type { CheckedTerms } from './terms.ts';
 
-/** What a message states, as it may be asserted. */
+/** A fact stated by a message, ready to be asserted. */
 export interface ExtractedClaim {
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;
   readonly confidence: number;
-  /** From when on it is so always stands here, so that the same message again makes the same claim. */
+  /** The start is always present, so the same message makes the same claim. */
   readonly valid: { readonly from: Instant; readonly to?: Instant };
   /** The id of the message. */
   readonly source: string;
 }
 
-/** The form of an answer: by it alone a model may say something. */
+/** The schema of an answer. Answers of another form are refused. */
 export type AnswerForm = z.ZodType<{ readonly facts: readonly Fact[] }>;
 
 interface Fact {
@@ -55,15 +55,18 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
   });
 }
 
-/** Beyond it no name has 512 characters once it is composed: four become one at most. To compose it may take for ever. */
+/**
+ * A longer name exceeds 512 characters after composition, which shortens a text at most to a
+ * quarter. Composition of longer texts can take too long.
+ */
 const COMPOSED_MAX = 2_048;
 
-/** A name that is taken from a message has the letters of that, in whatever form: it means who is called so. */
+/** A name taken from a message may use another Unicode form of the same name. */
 function composed(name: unknown): unknown {
   return typeof name === 'string' && name.length <= COMPOSED_MAX ? name.normalize('NFC') : name;
 }
 
-/** What an answer says, each claim once; or what is wrong with it, without subjects and objects. */
+/** The claims of an answer without duplicates, or its violation without subjects and objects. */
 export function readAnswer(
   answer: Json,
   form: AnswerForm,
@@ -85,7 +88,7 @@ export function readAnswer(
 
 class Wrong extends Error {}
 
-/** Of two fenced texts one may be what a message wanted to be answered, and nothing says which. */
+/** With two fenced texts, one may come from a message, and the right one is unknown. */
 function withoutFence(answer: string): string {
   if ((answer.match(/^```/gm)?.length ?? 0) > 2) throw new Wrong('it has more than one fenced text');
   return unfenced(answer);
@@ -112,7 +115,7 @@ function claimOf(
   return { subject, predicate, object, confidence: Math.min(confidence, confidenceMax), valid, source: id };
 }
 
-/** A day is its beginning, in UTC. */
+/** A day stands for its start in UTC. */
 function instantOf(text: string | undefined, at: string): Instant | undefined {
   if (text === undefined) return undefined;
   try {
@@ -123,12 +126,12 @@ function instantOf(text: string | undefined, at: string): Instant | undefined {
   }
 }
 
-/** How sure a model is makes no other claim. */
+/** The model's confidence is not part of a claim's identity. */
 function identityOf({ subject, predicate, object, valid, source }: ExtractedClaim): string {
   return JSON.stringify([subject, predicate, object, valid.from, valid.to, source]);
 }
 
-/** A name that a model made up may be of any length. */
+/** A name invented by a model can have any length. */
 function shown(input: unknown): string {
   return JSON.stringify(String(input).slice(0, 64));
 }

@@ -7,15 +7,18 @@ import { checkedMessages, type Message } from './message.ts';
 import { promptAgain, promptOf } from './prompt.ts';
 import { ATTEMPTS_MAX, checkedTerms, type ExtractionTerms } from './terms.ts';
 
-/** What messages state. */
+/** The facts stated by messages. */
 export interface Extracted {
-  /** To be asserted; none where nothing is stated. */
+  /** The claims to assert. Empty if the messages state no fact. */
   readonly claims: readonly ExtractedClaim[];
-  /** How often the model was asked: more than once where it had to be told what is wrong. */
+  /** Number of model calls. More than one if an answer had to be corrected. */
   readonly attempts: number;
 }
 
-/** The same, with what a proposal that says it has observed: which messages were read, and what the model answered. */
+/**
+ * The same, with the observations of a proposal that asserts the claims: the messages and the
+ * model's answers.
+ */
 export interface Extraction extends Extracted {
   readonly observations: readonly ExtractionObservation[];
 }
@@ -25,26 +28,29 @@ export type ExtractionObservation =
   | { readonly name: 'extraction'; readonly value: Json; readonly oracle_key: string };
 
 export interface ExtractionOptions extends ExtractionTerms {
-  /** The log through which the model is asked: what it has an answer to is not asked again, and a replay never asks. */
+  /**
+   * The log through which the model is asked. Questions with a logged answer do not call the model,
+   * and a replay never calls it.
+   */
   readonly oracle: Oracle;
-  /** For which trajectory it is asked: no other one is given its answers. */
+  /** The trajectory of the questions. Other trajectories do not get the answers. */
   readonly trajectory: string;
   /** The speculative branch. Default: none. */
   readonly branch?: string | null;
-  /** Who asks. Default: `assize.extraction`. */
+  /** The name of the caller in the log. Default: `assize.extraction`. */
   readonly agent?: string;
-  /** Which of several answers to the same: another number is asked anew. From 0, which is the default. */
+  /** The number of the sample, from 0. Another number asks again. Default: 0. */
   readonly sample?: number;
 }
 
-/** How a model is asked: by an oracle log, in a place of the asker's own for each attempt. */
+/** Asks a model through an oracle log, with a separate position for each attempt. */
 export type AskModel = (asking: {
   readonly request: Json;
   readonly theta: Theta;
   readonly call: () => Json | Promise<Json>;
 }) => Promise<Json>;
 
-/** Who asks in the oracle log where nobody else is named. */
+/** The default name of the caller in the oracle log. */
 const AGENT = 'assize.extraction';
 /** Ordinals are safe integers. */
 const SAMPLES_MAX = 1_000_000_000;
@@ -58,15 +64,17 @@ const OPTIONS = form.members({
 });
 
 /**
- * What messages state, by a model that is asked through the oracle log: `claims` for `Memory.assertMany`, with `observations` beside
- * them. Nothing is said yet: that is a proposal, which a writ has to cover like any.
+ * Extracts the facts stated by messages with a model behind the oracle log. Returns `claims` for
+ * `Memory.assertMany`, with `observations`. The function asserts nothing: that needs a proposal,
+ * covered by a writ.
  *
- * What the model answers is data. It counts where it has the form that was asked for: of declared predicates, of subjects that may be
- * spoken of, of these messages; one thing that is wrong, and it is asked anew, with what that is. Each answer is in the log before it
- * counts. The same messages under the same terms are the same questions: they ask nobody, and make the same claims.
+ * The model's answer is data. An answer is accepted only in the requested form: declared
+ * predicates, allowed subjects, and the given messages. On a violation the model is asked again
+ * with a description of it. The log has each answer before it is used. The same messages under the
+ * same terms ask the same questions, so they call no model and make the same claims.
  *
- * @throws ExtractionError `bad_messages`, `bad_terms`, `bad_extraction`; OracleError as `consult` does; what the model throws;
- * ArgumentError `bad_argument`
+ * @throws ExtractionError `bad_messages`, `bad_terms`, `bad_extraction`; OracleError the errors of
+ * `consult`; the errors of the model; ArgumentError `bad_argument`
  */
 export async function extractFacts(messages: readonly Message[], options: ExtractionOptions): Promise<Extraction> {
   requireForm(OPTIONS, options, 'options');
@@ -92,9 +100,10 @@ export async function extractFacts(messages: readonly Message[], options: Extrac
 }
 
 /**
- * The same by any oracle log that gives each question a place of its own, as that of an agent does.
+ * Same as `extractFacts`, with any oracle log that gives each question its own position, as an
+ * agent's does.
  *
- * @throws as `extractFacts`, and what `ask` throws
+ * @throws the errors of `extractFacts`, and of `ask`
  */
 export async function extractThrough(
   ask: AskModel,

@@ -3,18 +3,21 @@ import { type Instant, isInstant } from '#canon';
 import { SAYING_TEXTS } from '#kernel';
 import { ExtractionError } from './errors.ts';
 
-/** Something that somebody wrote. All of it is data, whatever it says. */
+/** A message from any author. All of its content is data. */
 export interface Message {
-  /** The caller's own name of it, and the source of what is said because of it: 1 to 512 characters, of one message alone. */
+  /** The caller's unique id of the message, and the source of its claims: 1 to 512 characters. */
   readonly id: string;
-  /** As the caller knows them: 1 to 512 characters, in Unicode's composed form. */
+  /** The author's name as the caller knows it: 1 to 512 characters, in Unicode's composed form. */
   readonly author: string;
   readonly text: string;
-  /** When it was written; what it says is so from then on, unless it says otherwise. Default: the reference. */
+  /**
+   * The time of writing. Its facts are valid from then on, unless the message states another time.
+   * Default: the reference.
+   */
   readonly at?: Instant;
 }
 
-/** A message with a time, which dates in it are relative to. */
+/** A message with a time, to which its dates are relative. */
 export type DatedMessage = Message & { readonly at: Instant };
 
 const MESSAGES = form.list(

@@ -23,7 +23,7 @@ A predicate that is single-valued has one object at a time, one that is multi-va
 
 const ANSWER = `Answer with JSON alone, {"facts": [...]}, each fact with all seven members; {"facts": []} where nothing is stated.`;
 
-/** What the model is asked: a function of messages and terms alone, so that the same is the same question. */
+/** The prompt: a function of messages and terms alone, so equal input asks the same question. */
 export function promptOf(messages: readonly DatedMessage[], { predicates, subjects }: CheckedTerms): string {
   const declared = Object.keys(predicates).sort();
   return [
@@ -39,7 +39,7 @@ export function promptOf(messages: readonly DatedMessage[], { predicates, subjec
   ].join('\n\n');
 }
 
-/** The same, with an answer that was not of the form, and why. */
+/** The prompt with an invalid answer and its violation. */
 export function promptAgain(first: string, answer: Json, wrong: string): string {
   const given = canonicalize(answer, ORACLE_LIMITS).slice(0, ANSWER_SHOWN_MAX).toWellFormed();
   return [first.trimEnd(), `You have answered, as JSON:`, given, `This is wrong with it: ${wrong}.`, ANSWER, ''].join(
@@ -47,7 +47,7 @@ export function promptAgain(first: string, answer: Json, wrong: string): string 
   );
 }
 
-/** Enough to see what was wrong. */
+/** Maximum number of characters of the invalid answer in the prompt. */
 const ANSWER_SHOWN_MAX = 20_000;
 
 const ABOUT = {
@@ -60,12 +60,12 @@ function described(name: string, { cardinality, description }: CheckedTerms['pre
   return { predicate: name, cardinality, ...(description !== undefined && { description }) };
 }
 
-/** No text can leave its line, or its place in it. */
+/** Encodes the values so that no text can leave its line or its position in the line. */
 function lines(values: readonly Json[]): string {
   return values.map((value) => canonicalize(value, ORACLE_LIMITS)).join('\n');
 }
 
-/** "Last Friday" takes it, and models are bad at finding it out. */
+/** "Last Friday" needs the weekday, and models compute weekdays badly. */
 function weekday(at: Instant): string {
   return WEEKDAYS[new Date(instantToMillis(at)).getUTCDay()] as string;
 }

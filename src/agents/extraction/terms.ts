@@ -5,33 +5,39 @@ import type { Theta } from '#oracle';
 import { ExtractionError } from './errors.ts';
 
 /**
- * Any model: what it is asked, as text, and the JSON Schema of what it is to answer, for those that can be held to one. It answers with
- * that as JSON, or as a text that has it, also between fences. What it answers is never taken on trust.
+ * A model. It receives the prompt as text and the JSON Schema of the answer, for models with
+ * structured output. It returns the answer as JSON, or as text that contains the JSON, with or
+ * without fences. The answer is always validated.
  */
 export type Model = (prompt: string, schema: Json) => Json | Promise<Json>;
 
-/** What may be said because of messages, and who reads them. */
+/** The allowed content of an extraction, and the model. */
 export interface ExtractionTerms {
   readonly model: Model;
-  /** Those that the domain declares, or some of them: nothing is said under another one. */
+  /** All or some predicates of the domain. Others are refused. */
   readonly predicates: MemorySpec['predicates'];
-  /** Of whom something may be said: of these; of whoever wrote the message, by the author's name; or of anybody. */
+  /** The allowed subjects: these names, the author of the message, or any subject. */
   readonly subjects: readonly string[] | 'author' | 'any';
-  /** When messages were written that say no time. */
+  /** The time of messages without a time. */
   readonly reference?: Instant;
-  /** What the model is surest of counts so much: by confidence a fact may win against others. From 0 to 1. Default 1. */
+  /**
+   * The confidence of the model's most certain fact, from 0 to 1. Confidence can decide
+   * contradictions. Default: 1.
+   */
   readonly confidenceMax?: number;
-  /** Which model it is, and how it is set: another one is another question. */
+  /** The model and its settings. Other settings make another question. */
   readonly theta?: Omit<Theta, 'prompt'>;
-  /** How often it is asked at most, 1 to 10: again where its answer is not of the form. Default 3. */
+  /**
+   * Maximum number of model calls, 1 to 10, if answers are not in the requested form. Default: 3.
+   */
   readonly attempts?: number;
 }
 
-/** Most attempts of one extraction. */
+/** Maximum number of attempts of one extraction. */
 export const ATTEMPTS_MAX = 10;
 const ATTEMPTS = 3;
 
-/** With nothing left out. */
+/** Terms with all defaults. */
 export type CheckedTerms = ExtractionTerms & Required<Pick<ExtractionTerms, 'attempts' | 'confidenceMax' | 'theta'>>;
 
 const isSubjects = (given: unknown): boolean =>
