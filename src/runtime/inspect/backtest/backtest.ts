@@ -12,21 +12,30 @@ import { Judging, type JudgingOptions } from './judging.ts';
 import type { BacktestReport } from './verdicts.ts';
 
 export interface BacktestOptions {
-  /** Asked in place of the one that was. Default: the recorded decisions stand. */
+  /** Asked instead of the original policy. Default: the recorded decisions stand. */
   readonly policy?: Policy;
-  /** The domains at hand. The one whose hash is recorded judges, but where another is to. */
+  /**
+   * The available domains. The domain whose hash is recorded adjudicates, unless `instead` replaces
+   * it.
+   */
   readonly domains: readonly Domain[];
-  /** They judge in place of the recorded one of their name, whatever its version and hash; the last of a name. Default: none. */
+  /**
+   * Domains that adjudicate instead of the recorded domain of the same name, whatever its version
+   * and hash; the last one of a name counts. Default: no replacement.
+   */
   readonly instead?: readonly Domain[];
-  /** Where observations by oracle key are read back from; without it what has one can't be judged. */
+  /**
+   * Supplies observations by oracle key; without it proposals with such observations cannot be
+   * adjudicated.
+   */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
-  /** Differences that are listed; all are counted. Default `LISTED_MAX`. */
+  /** Maximum number of listed differences; all are counted. Default `LISTED_MAX`. */
   readonly limit?: number;
-  /** Called now and then with the entries done and the entries there are. */
+  /** Called now and then with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Of a store. */
+/** Options for a store. */
 type BacktestStoreOptions = BacktestOptions & { readonly trajectoryIds?: readonly string[] };
 
 const OF_BOTH = {
@@ -41,10 +50,11 @@ const BACKTEST_OPTIONS = form.options<BacktestOptions>(OF_BOTH);
 const STORE_OPTIONS = form.options<BacktestStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
 
 /**
- * Judges the proposals of one trajectory once more, as far as it goes now; `index.ts` says how. The entries of a source that it
- * branches from are not judged with it.
+ * Adjudicates the proposals of one trajectory again, up to the current head; `index.ts` explains
+ * how. Entries of a branch's source are not adjudicated.
  *
- * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; what the store throws; ArgumentError `bad_argument`
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; the errors of the store;
+ * ArgumentError `bad_argument`
  */
 export async function backtest(
   store: DeepReplaySource,
@@ -56,7 +66,10 @@ export async function backtest(
   return judgeOne(store, new Replayer(store), trajectoryId, options);
 }
 
-/** The same of several. Default: all of the store. @throws as `backtest`; ArgumentError `bad_argument` */
+/**
+ * Same for several trajectories. Default: all of the store. @throws the errors of `backtest`;
+ * ArgumentError `bad_argument`
+ */
 export async function backtestStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
   given: BacktestStoreOptions,

@@ -2,8 +2,9 @@ import { checkRow, type Entry, type Hash, isErased } from '#ledger';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
 
 /**
- * Values that are erased now, and were not yet where a walk is. What was ruled there was ruled on them, and can't be held
- * against what comes out without them. What comes after their erasure was ruled without them already.
+ * Values that are erased now, but were not yet at the current entry of a walk. Rulings there had
+ * the values, so a different result without them proves nothing. Rulings after the erasure did not
+ * have them.
  */
 export class ErasedAhead {
   readonly #store: Pick<DeepReplaySource, 'erasedBy' | 'resolve'>;
@@ -19,7 +20,7 @@ export class ErasedAhead {
     return this.#ahead.size > 0;
   }
 
-  /** Takes what came into the state. */
+  /** Adds values that came into the state. */
   async note(value: unknown): Promise<void> {
     for (const hash of erasedIn(value)) {
       const by = await this.#store.erasedBy(hash);
@@ -27,12 +28,15 @@ export class ErasedAhead {
     }
   }
 
-  /** Takes an entry that was come to. */
+  /** Records that the walk has passed an entry. */
   passed({ id }: Entry): void {
     this.#ahead.delete(id);
   }
 
-  /** Erased in another trajectory, before this one began. One of this trajectory comes when it is come to. */
+  /**
+   * Whether the value was erased in another trajectory, before this one was created. An erasure in
+   * this trajectory counts when the walk passes it.
+   */
   async #isBefore(by: Hash): Promise<boolean> {
     const row = await this.#store.resolve(by);
     if (row === undefined || row.trajectory_id === this.#beginning.trajectory_id) return false;

@@ -1,17 +1,21 @@
 /**
- * Backtest: what a recorded ledger would have been ruled under another policy, or another version of its domain (DESIGN §7).
+ * Backtest: the rulings that a recorded ledger would get under another policy, or another version
+ * of its domain (docs/decisions/011-writs-and-policies.md).
  *
- * Every proposal that is recorded is judged on the recorded state before it, with the recorded arguments, observations and
- * time, and with what was left of the recorded budgets; never on a state that an earlier difference would have led to. So each
- * difference is one of the change that is tried, and none of another difference.
+ * Every recorded proposal is adjudicated on the recorded state before it, with the recorded
+ * arguments, observations and time, and with the remaining recorded budgets. An earlier difference
+ * never changes the state. So each difference comes from the tried change, not from another
+ * difference.
  *
- * Judged: the ruling, its reason and its invariant, and who must approve it. Not judged, and counted: what a person decided (but it is said where
- * nobody would have been asked); what can't be judged because a value was erased, an observation is not there, or no writ
- * says who asked. What writs said is taken as recorded, and so is what a commit changed of beliefs. What a changed action would have
- * written is not compared: that is what a deep replay with a changed domain does.
+ * Adjudicated: the ruling, its reason and invariant, and the required approvers.
  *
- * Guarantees: with the recorded policy and domain nothing differs; cost follows what was recorded, not the world. Never: writes,
- * calls an oracle, reads a clock.
+ * Not adjudicated, and counted: human decisions (but the report notes those that would not be
+ * needed), and proposals with an erased value, a missing observation, or no writ that names the
+ * requester. The results of writs and the fact changes of commits are taken as recorded. Changes to
+ * the state are not compared; a deep replay with a changed domain does that.
+ *
+ * Guarantees: with the recorded policy and domain nothing differs. The cost follows the number of
+ * entries, not the size of the state. Never writes, calls an oracle, or reads a clock.
  */
 export { type BacktestOptions, backtest, backtestStore } from './backtest.ts';
 export type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from './verdicts.ts';

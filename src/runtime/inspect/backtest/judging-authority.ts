@@ -14,22 +14,22 @@ import { affordable } from '../../authority/check.ts';
 import type { WritChain } from '../../authority/writs.ts';
 import { isHeldBack, type RecordedClaim, RecordedWrits } from '../deep-replay/recorded-authority.ts';
 
-/** What is recorded of the authority of a proposal, and whether its writ was looked at. */
+/** The recorded authority of a proposal, and whether its writ was checked. */
 export interface Claim extends RecordedClaim {
   readonly reached: boolean;
 }
 
-/** The kernel's questions, answered; and what came of answering. */
+/** Answers to the kernel's questions, and notes about them. */
 export interface Answers extends Authority {
-  /** A policy was to be asked, and nobody knows for whom. */
+  /** A policy had to be asked, but the requester is unknown. */
   readonly unknown: boolean;
-  /** It was taken for granted that the writ grants it. */
+  /** The writ was assumed to grant the action. */
   readonly assumed: boolean;
 }
 
 /**
- * Answers for proposals of one trajectory: writs as they are recorded, budgets as they were left by the entries before, and
- * the policy that is tried, or the recorded decision where none is.
+ * Answers for proposals of one trajectory: writs as recorded, budgets as the earlier entries left
+ * them, and the tried policy, or the recorded decision without one.
  */
 export class JudgingAuthority extends RecordedWrits {
   readonly #policy: Policy | undefined;
@@ -73,19 +73,21 @@ export class JudgingAuthority extends RecordedWrits {
     };
   }
 
-  /** Takes what a commit cost. @throws LedgerFault */
+  /** Books the cost of a commit. @throws LedgerFault */
   async book({ trajectory_id, seq }: Entry, id: Hash, cost: Amounts): Promise<void> {
     if (Object.keys(cost).length === 0) return;
     await this.writ(id);
     sound(trajectory_id, seq, 'overspent', () => this.writs.book(id, cost));
   }
 
-  /** Takes what undoing effects has cost, as far as the budgets go. */
+  /** Books the cost of compensations, up to the remaining budgets. */
   async bookUndoing(costs: UndoingCosts): Promise<void> {
     if ((await this.writ(costs.writId)) !== undefined) this.writs.bookUndoing(costs);
   }
 
-  /** Takes what a delegation sets aside, and what comes back with its conclusion. @throws LedgerFault */
+  /**
+   * Books the reservation of a delegation, and the refund of its conclusion. @throws LedgerFault
+   */
   async delegate({ id, trajectory_id, seq, payload }: Entry<DelegationPayload>): Promise<void> {
     const { concludes, child_trajectory_id: child, writ: given, budget_cost: spent = {} } = payload;
     if (concludes === undefined) {

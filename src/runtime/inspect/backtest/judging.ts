@@ -38,7 +38,7 @@ import { ErasedAhead } from './erased-ahead.ts';
 import { type Claim, JudgingAuthority } from './judging-authority.ts';
 import { type BacktestReport, COMMITTED, ruledNow, ruledThen, Verdicts } from './verdicts.ts';
 
-/** What the proposals of one trajectory are judged with. */
+/** The context in which the proposals of one trajectory are adjudicated. */
 export interface Court extends Scene {
   readonly authority: JudgingAuthority;
   readonly ahead: ErasedAhead;
@@ -46,13 +46,13 @@ export interface Court extends Scene {
 
 export interface JudgingOptions {
   readonly domainOf: (recorded: DomainRef) => Domain;
-  /** A total one. */
+  /** A total policy. */
   readonly policy: Policy | undefined;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   readonly limit: number;
 }
 
-/** Judges the proposals of a walk once more, and goes on with what is recorded. */
+/** Adjudicates the proposals of a walk again, and continues with the recorded state. */
 export class Judging implements Steps<Court> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
@@ -84,7 +84,7 @@ export class Judging implements Steps<Court> {
 
   async commit(court: Court, entry: Entry<CommitPayload>): Promise<void> {
     const { action, observations, at, writ_id, policy, budget_cost } = entry.payload;
-    // What was taken over from another trajectory was ruled there, and nobody proposed it here.
+    // An adopted revocation was adjudicated in the parent trajectory, and is not a proposal here.
     if (isRevocation(entry.payload) && entry.payload.action.args.from !== undefined) return;
     if (await isErasing(court, entry)) {
       this.#verdicts.lacks('erased');
@@ -148,7 +148,10 @@ export class Judging implements Steps<Court> {
     return this.#verdicts.report(last.trajectory_id, { domain, recorded, policy: this.#options.policy }, entries);
   }
 
-  /** What is ruled of a proposal now, compared with what was; undefined where it can't be judged. */
+  /**
+   * Compares the ruling on a proposal now with the recorded one; undefined if it cannot be
+   * adjudicated.
+   */
   async #judge(
     { world, authority, ahead, ...sources }: Court,
     entry: Entry,
@@ -157,7 +160,7 @@ export class Judging implements Steps<Court> {
     recorded: Ruled,
     parsed: boolean,
   ): Promise<Ruling | undefined> {
-    // What it would erase may be gone by now.
+    // Its values may have been erased since.
     if (asked.action === ERASE_ACTION) return this.#lacks('erased');
     const read = await readBack(sources, entry, asked);
     if ('missing' in read) return this.#lacks(read.missing);
@@ -196,13 +199,13 @@ function claimOf(
   };
 }
 
-/** Whether a refusal came after the writ was looked at; where nobody can tell, it is taken to have. */
+/** Whether a refusal came after the check of the writ; assumed if unknown. */
 function isReached({ reason, intent, detail }: RejectionPayload): boolean {
   if (reason === 'unknown_tool' || reason === 'type_mismatch') return false;
   return reason !== 'invalid_authority' || !detail.startsWith(`the role ${intent.role.name} does not perform `);
 }
 
-/** An agent that proposes it by this name proposes what there is not. */
+/** An agent that proposes this action by name proposes an unknown action. */
 function isRevoking({ action }: AskedFor, { reason }: Ruled): boolean {
   return action === REVOKE_ACTION && reason !== 'unknown_tool';
 }
@@ -211,7 +214,7 @@ function takenBack(judged: Ruling | undefined): void {
   if (judged?.verdict === 'approved') judged.undo();
 }
 
-/** Goes on with the recorded changes. @throws LedgerFault */
+/** Applies the recorded changes. @throws LedgerFault */
 async function followPatches(
   { world, ahead }: Court,
   entry: Entry<CommitPayload>,

@@ -16,62 +16,78 @@ import { placeOf } from '../deep-replay/stage.ts';
 
 type Outcome = 'committed' | 'rejected' | 'escalated';
 
-/** What became of a proposal, and what would become of it: the same word twice where only the reason is another, or who must approve. */
+/**
+ * The recorded and the new outcome of a proposal. The same word twice if only the reason or the
+ * approvers differ.
+ */
 export type ChangeKind = `${Outcome}_to_${Outcome}`;
 
-/** Why a proposal can't be judged again. */
+/** The reason why a proposal cannot be adjudicated again. */
 export type NotJudgeable =
-  /** A value that it needs was erased; or it is an erasure itself; or it was made on values that were erased since. */
+  /**
+   * A needed value was erased, the proposal is an erasure, or it used values that were erased
+   * since.
+   */
   | 'erased'
-  /** An observation by oracle key can't be read back. */
+  /** An observation by oracle key cannot be read. */
   | 'observation'
-  /** The ledger does not have the writ, which says who asks the policy: it was refused before that was asked. */
+  /**
+   * The ledger lacks the writ, which names the requester for the policy: the proposal was refused
+   * before the policy was asked.
+   */
   | 'writ'
-  /** What it says did not go with what was believed then. */
+  /** Its statements did not fit the facts of that time. */
   | 'beliefs'
   /** It was refused for effects or for a conflict, which neither a domain nor a policy decides. */
   | 'other';
 
-/** A proposal that would be ruled otherwise. */
+/** A proposal with another ruling. */
 export interface VerdictDifference extends EntryPlace {
   readonly action: string;
   /**
-   * `{ruling, reason?, invariant_id?, rule?, channel?, approvals?, detail?}`. `rule` is the policy's, where it denied or asked
-   * for an approval; `channel` is who must approve what is escalated, and `approvals` how many of them.
+   * `{ruling, reason?, invariant_id?, rule?, channel?, approvals?, detail?}`. `rule` is the
+   * policy's rule, if the policy denied or required approval. For an escalation, `channel` names
+   * the approvers and `approvals` their required number.
    */
   readonly recorded: Ruled;
   readonly now: Ruled;
-  /** It was refused before its writ was looked at, and comes further now: that the writ grants it is assumed. */
+  /**
+   * The proposal was refused before the check of its writ, and now passes that point: the writ is
+   * assumed to grant it.
+   */
   readonly writ_assumed?: true;
-  /** What ended the wait for a person, where nobody would have been asked. */
+  /** The end of a pending proposal that would not have been escalated now. */
   readonly resolved?: EntryPlace & { readonly ruling: 'committed' | 'rejected' };
 }
 
 export interface BacktestReport {
   readonly trajectory_id: string;
-  /** The domain that judged, and the one that is recorded. */
+  /** The domain that adjudicated, and the recorded one. */
   readonly domain: DomainRef;
   readonly recorded_domain: DomainRef;
   /** The policy that was asked; without one the recorded decisions stand. */
   readonly policy?: { readonly id: string; readonly digest: Hash };
-  /** Entries of the trajectory. Those that are no proposal are neither judged nor counted below. */
+  /**
+   * Entries of the trajectory. Entries that are not proposals are not adjudicated, and not counted
+   * below.
+   */
   readonly entries: number;
   readonly judged: number;
   readonly same: number;
-  /** Of those that differ, by kind. */
+  /** Number of differences, by kind. */
   readonly changes: { readonly [Kind in ChangeKind]?: number };
   readonly not_judgeable: { readonly [Why in NotJudgeable]?: number };
-  /** What people decided, or nobody in time; and of it what nobody would have been asked. */
+  /** Number of human decisions and expiries, and of those that would not have been needed. */
   readonly resolutions: number;
   readonly moot_resolutions: number;
-  /** Of those that differ, how many rest on a writ that was never looked at. */
+  /** Number of differences that depend on a writ that was never checked. */
   readonly assumed: number;
-  /** How many verdicts differ; the first of them are listed. */
+  /** Number of differences; the first of them are listed. */
   readonly difference_count: number;
   readonly differences: readonly VerdictDifference[];
 }
 
-/** Collects what a backtest finds. */
+/** Collects the findings of a backtest. */
 export class Verdicts {
   #judged: number = 0;
   #resolutions: number = 0;
@@ -82,7 +98,7 @@ export class Verdicts {
   readonly #changes: { [Kind in ChangeKind]?: number } = {};
   readonly #lacking: { [Why in NotJudgeable]?: number } = {};
   readonly #differences: VerdictDifference[] = [];
-  /** Escalations that would not be one: where they are listed, if they are. */
+  /** Escalations that would not happen now, with their index in the list, if listed. */
   readonly #moot: Map<Hash, number | undefined> = new Map();
 
   constructor(limit: number) {
@@ -94,8 +110,8 @@ export class Verdicts {
   }
 
   /**
-   * Compares what is recorded with what comes out now. `erased`: a difference may come of values that are gone. `assumed`: that
-   * the writ grants it is.
+   * Compares the recorded ruling with the new one. `erased`: a difference may come from erased
+   * values. `assumed`: the writ is assumed to grant it.
    */
   judge(
     entry: Entry,
@@ -126,13 +142,13 @@ export class Verdicts {
     });
   }
 
-  /** Takes the approval of what waits for one person more: it waits under another name. */
+  /** Adds a further approval of a pending proposal, which continues under another id. */
   goesOn(entry: Entry<PendingPayload>): void {
     const pending = entry.payload.resolves as Hash;
     if (this.#moot.has(pending)) this.#moot.set(entry.id, this.#moot.get(pending));
   }
 
-  /** Takes the end of what waited for a person. */
+  /** Adds the end of a pending proposal. */
   resolves(entry: Entry<CommitPayload | RejectionPayload>): void {
     this.#resolutions++;
     const pending = entry.payload.resolves as Hash;
@@ -169,17 +185,20 @@ export class Verdicts {
   }
 }
 
-/** The values may be part of a state, and change with it. */
+/** The values may belong to a state that changes later. */
 function copied(ruled: Ruled): Ruled {
   return copyJson(ruled, WORLD_LIMITS) as Ruled;
 }
 
-/** Whether it is for as many people of one sort to approve; of what is not escalated there is nothing to approve. */
+/**
+ * Whether the same number of counselors of the same kind must approve. Without an escalation there
+ * is nothing to compare.
+ */
 function isSameApproval(a: Ruled, b: Ruled): boolean {
   return a['channel'] === b['channel'] && a['approvals'] === b['approvals'];
 }
 
-/** What would be ruled now, by which rule where a policy has its say in it, and who must approve it. */
+/** The new ruling, the rule if a policy decided, and the required approvers. */
 export function ruledNow(judged: Ruling): Ruled {
   const policy = judged.verdict === 'rejected' ? judged.policy : judged.compiled.policy;
   const ruled = { ...described(judged), ...ruleOf(policy) };

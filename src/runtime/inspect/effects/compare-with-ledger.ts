@@ -13,8 +13,8 @@ import {
   waitingEffectOf,
 } from '#ledger';
 
-// What the ledger tells of effects, beside what the effect log has of them. Of the two only the ledger is chained: whoever changes a row
-// of the log changes what is called next, so that each has to say what the other does. Pure; `check-told.ts` reads both.
+// Compares the entries about effects with the effect log. Only the ledger is chained. A changed row
+// of the log changes later calls, so both must agree. Pure; `check-with-ledger.ts` reads both.
 
 /** A difference between the effect log and the ledger of a trajectory. */
 export interface ToldDifference {
