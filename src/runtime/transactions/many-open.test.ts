@@ -33,7 +33,7 @@ class WatchedStore extends MemoryStore {
   }
 }
 
-/** The number of transactions that an ended process was about to compensate. */
+/** A store with many transactions that an ended process was about to abort. */
 async function left(): Promise<WatchedStore> {
   const store = new WatchedStore();
   const assize = runtimeOver(store, [tally]);

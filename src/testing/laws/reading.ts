@@ -40,7 +40,7 @@ export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
         head: chain.at(-1)!.id,
       }));
     expect(await store.trajectories()).toEqual(expected());
-    // Within a batch too; later appends do not change the positions.
+    // Within a batch too; later appends do not change the order of trajectories.
     const more = ['y', 'b', 'x'].map((name) => entryAfter(undefined, name));
     await store.commit(batchOf(more));
     const longer = entryAfter(chains[0]!.at(-1), 'z', 'later');

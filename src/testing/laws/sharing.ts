@@ -108,7 +108,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('who joins fences who was not heard of, too', async () => {
     const store = await openNew();
-    // A member that joins later may find the lease expired, however short the remaining time was.
+    // Joins first: a member that joins after `left` may find its lease expired, however short the
+    // time.
     const right = await joined(store);
     const left = await joined(store, SHORT_MS);
     await left.begin('r:/a');
@@ -506,7 +507,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       };
       two.membership.onNews(() => void ask().catch(reject));
     });
-    // Each exchange renews the lease, so a single check may not be enough.
+    // Each exchange renews the lease, so its expiry may take another one.
     let isLost = false;
     void lost.then(() => {
       isLost = true;

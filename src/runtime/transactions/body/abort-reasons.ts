@@ -3,7 +3,10 @@ import { EffectError } from '#effects';
 import { isCauseCode } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 
-/** The error for a transaction that has not started. The reason of the stop signal is its cause. */
+/**
+ * The error for a transaction that has not started: the reason of the stop signal, or `deadline`
+ * after a timeout.
+ */
 export function notBegun(reason: unknown): Error {
   const cause = thrownOf(reason);
   return isTimeout(cause) ? stopped(cause) : (cause as Error);
@@ -40,7 +43,8 @@ export function isForTheLogToSay(error: unknown): boolean {
 }
 
 /**
- * Whether an earlier attempt of the name has made buffered calls, so that its outcome must be read.
+ * Whether an earlier attempt of the name has used the key of a buffered call, so that the attempt
+ * must be read.
  */
 export function isCollision(error: unknown): boolean {
   return error instanceof EffectError && error.code === 'key_collision';

@@ -19,8 +19,8 @@ export interface Asking {
   /** Whether earlier attempts may have used the name, because the caller chose it. */
   readonly isAgain: boolean;
   /**
-   * Whether earlier attempts may have submitted buffered calls. Mostly they have not, and the
-   * commit would report it.
+   * Whether earlier attempts may have used the keys of buffered calls. Mostly they have not, and
+   * the commit would report a collision.
    */
   readonly isCareful: boolean;
   /** Whether reads do not wait for older writers and are validated at the gate. */

@@ -178,8 +178,8 @@ export class Held {
   }
 
   /**
-   * Advances a transaction whose body has returned; with a `cause`, aborts it. Releases the
-   * transaction's claims before it returns, except quarantined ones. `later`: the engine retries it
+   * Advances a transaction after its body has returned; with a `cause`, aborts it. Releases its
+   * claims before it returns, except quarantined ones. `later`: the engine retries the transaction
    * automatically.
    */
   finish(run: Run, cause?: string): Promise<Moved> {
@@ -452,8 +452,8 @@ export class Held {
   }
 
   /**
-   * Advances a transaction without a body. Call `isLookedAt` when the log has been read and a step,
-   * which can take long, is about to run.
+   * Advances a transaction without a body. Calls `isLookedAt` when the log has been read and a
+   * step, which can take long, is about to run.
    */
   async #takeUp(epoch: number, isLookedAt: () => void): Promise<void> {
     if (this.#isLeaving) return this.#leave(epoch, true);

@@ -13,7 +13,7 @@ interface InFlightCall {
  * transactions that start together are written together.
  */
 export class InFlight {
-  /** The calls whose answer may come soon, the oldest first. */
+  /** The calls with an answer that may come soon, the oldest first. */
   readonly #calls = new Set<InFlightCall>();
   #waiting: (() => void)[] = [];
 

@@ -34,8 +34,8 @@ export interface EffectCalls {
 }
 
 /**
- * The effects to call or compensate in one batch with an effect. Undefined if a tool is missing
- * here whose effect may belong to the batch.
+ * The effects to call or compensate in one batch with an effect. Undefined if the tool of an effect
+ * that may belong to the batch is missing here.
  */
 export function withIt(calls: EffectCalls, n: number, how: How): readonly number[] | undefined {
   const { effects } = calls.log.state;

@@ -1,7 +1,7 @@
 import { type KnownTransaction, recorded, type Tool, type TransactionState, togetherBy } from '#effects';
 import { type Called, isToldFirst, UNDER_WAY } from './call-record.ts';
 
-/** The state of a transaction whose process has ended, as recovery continues it. */
+/** A transaction of an ended process, in the state from which recovery continues. */
 export interface AfterCrash {
   readonly state: TransactionState;
   readonly effects: Called[];

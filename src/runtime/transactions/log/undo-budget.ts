@@ -6,7 +6,7 @@ import type { EffectStore } from '#ledger';
 import { openTransactions } from '../coordination/read-open.ts';
 import { isPromise } from '../limits/time-limit.ts';
 
-/** A transaction whose effects may have a compensation cost. */
+/** A transaction with effects that may have a compensation cost. */
 export interface Reserving {
   readonly epoch: number;
   readonly trajectoryId: string;
