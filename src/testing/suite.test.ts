@@ -15,7 +15,7 @@ effectStoreSuite(plain);
 
 type Law = () => Promise<void>;
 
-/** The laws that fail on a store with flaws, by title. */
+/** The laws over a store with flaws, by title. */
 function lawsOver(groups: readonly ((bench: Bench<PlainStore>) => void)[], flaws: readonly Flaw[]): Map<string, Law> {
   const laws = new Map<string, Law>();
   const openAt = async (place: string): Promise<PlainStore> => new PlainStore(place, flaws);
