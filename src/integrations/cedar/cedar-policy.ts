@@ -11,15 +11,15 @@ import { type Prepared, Slots } from './slots.ts';
 export interface CedarOptions {
   /** Policies in Cedar's text form. */
   readonly policies: string;
-  /** What the policies are checked against, in Cedar's text form or its JSON form. */
+  /** The schema of the policies, in Cedar's text form or its JSON form. */
   readonly schema: string | { readonly [namespace: string]: unknown };
-  /** For people, where several policies are told apart. Default `cedar`. */
+  /** A name for people that distinguishes several policies. Default `cedar`. */
   readonly id?: string;
 }
 
 /**
- * Policies in Cedar as a `Policy`; `index.ts` says how a proposal is shown to them and what decides. The digest is the hash of
- * the policies, the schema, Cedar's version and that of the showing.
+ * Policies in Cedar as a `Policy`. `index.ts` describes the request and the decision. The digest is
+ * the hash of the policies, the schema, Cedar's version and the projection's version.
  *
  * @throws CedarError `missing_peer`, `bad_schema`, `bad_policy`; ArgumentError `bad_argument`
  */
@@ -32,7 +32,7 @@ export async function cedarPolicy(options: CedarOptions): Promise<Policy> {
   return policyOf(engine, slotsOf(engine), { id, ...read });
 }
 
-/** The same on an engine that is loaded. */
+/** The same on a loaded engine. */
 export function policyOf(engine: CedarEngine, slots: Slots, { id, policies, schema }: Required<CedarOptions>): Policy {
   const declared = told('bad_schema', () => readSchema(engine, schema));
   const rules = told('bad_policy', () => readPolicies(engine, policies, schema));
@@ -76,7 +76,7 @@ function decide({ engine, slots, prepared, declared, rules }: Asked, query: Poli
   });
   if (answer.type === 'failure') return denied(...answer.errors.map((error) => `Cedar: ${sayingOf(error)}`));
   const { decision, diagnostics } = answer.response;
-  // A forbid that could not be evaluated is passed over by Cedar, which then may allow.
+  // Cedar skips a forbid that could not be evaluated, and may then allow.
   if (diagnostics.errors.length > 0)
     return denied(...diagnostics.errors.map(({ policyId, error }) => `Cedar: ${policyId}: ${sayingOf(error)}`));
   const reasons = new Set(diagnostics.reason);
@@ -86,7 +86,7 @@ function decide({ engine, slots, prepared, declared, rules }: Asked, query: Poli
   );
 }
 
-/** `applied`: in the order of the text, all that forbid, or else all that permit. */
+/** `applied`: in the order of the text, all policies that forbid, or else all that permit. */
 function ruled(decision: 'allow' | 'deny', applied: readonly CedarRule[]): PolicyDecision {
   const verdict: Verdict =
     decision === 'allow' && applied.some(({ needsApproval }) => needsApproval) ? 'needs_approval' : decision;
@@ -106,7 +106,7 @@ function denied(...errors: readonly string[]): PolicyDecision {
   return { decision: 'deny', reasons: [], errors };
 }
 
-/** One for each engine, that is: one in a thread. */
+/** One for each engine, that is, one per thread. */
 const slotsByEngine = new WeakMap<CedarEngine, Slots>();
 
 function slotsOf(engine: CedarEngine): Slots {
@@ -131,7 +131,7 @@ function schemaOf(schema: unknown): string | { readonly [namespace: string]: Jso
   throw refused('bad_schema', ['it must be a text in Unicode, or an object of Cedar’s JSON form']);
 }
 
-/** What Cedar throws over, told as what it is: a text that can't be read. */
+/** Reports an error of Cedar as the fault of an unreadable text. */
 function told<T>(code: 'bad_schema' | 'bad_policy', read: () => T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 import { CedarError } from './errors.ts';
 
-/** What Cedar says is wrong, and where: offsets in bytes of the text. */
+/** An error or warning of Cedar, with its place: offsets in bytes of the text. */
 export interface Complaint {
   readonly message: string;
   readonly help: string | null;
@@ -18,7 +18,7 @@ export interface EntityName {
   readonly id: string;
 }
 
-/** A value as Cedar reads it from JSON. Escapes are only ever made here, of texts that were checked. */
+/** A value in Cedar's JSON form. Only this package creates escapes, from checked texts. */
 export type CedarValue =
   | boolean
   | number
@@ -43,7 +43,10 @@ export interface CedarRequest {
 type Failure = { readonly type: 'failure'; readonly errors: readonly Complaint[] };
 type PolicyTexts = { readonly staticPolicies: string | Readonly<Record<string, string>> };
 
-/** The part of `@cedar-policy/cedar-wasm` that is used; by its shape, so that the types do not need the package. */
+/**
+ * The used part of `@cedar-policy/cedar-wasm`, declared by its shape, so that the types do not need
+ * the package.
+ */
 export interface CedarEngine {
   getCedarVersion(): string;
   getCedarLangVersion(): string;

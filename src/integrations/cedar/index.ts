@@ -1,13 +1,17 @@
 /**
- * Policies in Cedar (cedarpolicy.com), by the optional peer `@cedar-policy/cedar-wasm`.
+ * Policies in Cedar (cedarpolicy.com), through the optional peer `@cedar-policy/cedar-wasm`.
  *
- * Guarantees: policies are checked against their schema before they are ever asked; every question has an answer, at once;
- * whatever can't be asked, can't be evaluated or throws is a denial that says why; nothing in arguments is read as anything but
- * data. Never: a clock, the state of the world, a network; a decision at replay, which reads the one that is recorded.
+ * Guarantees: policies are checked against their schema before the first question. Every question
+ * has an immediate answer. A question that cannot be asked or evaluated, or that throws, is a
+ * denial with the reason. Arguments are only ever read as data.
  *
- * What decides: a `forbid` over all; then a `permit` with `@approval("required")`, which is `needs_approval`; then a `permit`.
- * Nothing is allowed by default. `rule` names the first of the winning sort: its `@id`, else `policy0`, `policy1`, …; `@because`
- * is the sentence for people.
+ * Never: a clock, the domain's state, a network, or a decision at replay, which reads the recorded
+ * one.
+ *
+ * Decision: a `forbid` takes precedence; then a `permit` with `@approval("required")`, which is
+ * `needs_approval`; then a `permit`. Nothing is allowed by default. `rule` names the first policy
+ * of the deciding kind: its `@id`, else `policy0`, `policy1`, …; `@because` is the sentence for
+ * people.
  *
  * Imports published names only.
  */

@@ -4,22 +4,25 @@ import { toPointer } from '#canon';
 import type { CedarRequest, CedarValue } from './engine.ts';
 import { type Argument, type Attribute, type Kind, kindText, type ReadSchema, type Shown } from './read-schema.ts';
 
-/** Part of the digest: bump it when a proposal is shown to Cedar in another way. */
+/** Part of the digest. Increase it when the form of a proposal in Cedar changes. */
 export const PROJECTION = 'assize/cedar/v2';
 
-/** Characters of text that one question may have; policies are about names and amounts. */
+/** Maximum number of text characters in one question. Policies read names and amounts. */
 export const TEXT_MAX = 1_048_576;
 
 /**
- * What Cedar is asked of a proposal, or why it can't be.
+ * The Cedar request for a proposal, or the reason why there is none.
  *
- * - principal: `Principal::"agent:ada"`, in `Role::"spender"` where the schema has it so; action: `Action::"spend"`; resource:
- *   `Trajectory::"t1"`. No other entity exists, and these have no attributes.
- * - context: of `role`, `params`, `scopes`, `writ`, `at` (to the millisecond) and `args` what the schema declares, as declared.
+ * - principal: `Principal::"agent:ada"`, in `Role::"spender"` if the schema declares it; action:
+ *   `Action::"spend"`; resource: `Trajectory::"t1"`. No other entity exists, and these have no
+ *   attributes.
+ * - context: the declared ones of `role`, `params`, `scopes`, `writ`, `at` (to the millisecond) and
+ *   `args`, with their declared types.
  *
- * Arguments are taken one by one, as values of the declared kind, so that nothing in them is ever read as anything but data. A
- * declared one that is there and is not of its kind is a problem, also where it is optional: left out, it would disarm the
- * rule that forbids by it. So is what stands above it and could not have it. Undeclared ones are not looked at.
+ * Each argument is converted to a value of its declared kind, so it is only ever read as data. A
+ * present argument of another kind is a problem, even an optional one: without it, a rule that
+ * forbids by it would not apply. A container above it that could not hold it is a problem too.
+ * Undeclared arguments are ignored.
  */
 export function requestOf(query: PolicyQuery, { actions, inRoles }: ReadSchema): CedarRequest | { problem: string } {
   const shown = actions.get(query.action);
@@ -47,7 +50,7 @@ export function requestOf(query: PolicyQuery, { actions, inRoles }: ReadSchema):
   }
 }
 
-/** What can't be said in Cedar. Only ever thrown and caught here. */
+/** A value that Cedar cannot represent. Thrown and caught only in this file. */
 class NotShown extends Error {}
 
 function contextOf(
@@ -81,10 +84,10 @@ function taken<A extends Attribute>(
 }
 
 /**
- * The value in the place of an argument, or undefined where nothing is.
+ * The value in the place of an argument, or undefined if there is none.
  *
- * @throws NotShown where something above it has no such place: whoever reads that with more good will finds there what a rule
- * forbids, and the rule would not be asked
+ * @throws NotShown if a container above it has no such place: a lenient reader could find a
+ * forbidden value there, and the rule would not apply
  */
 function argumentAt(args: Json, { name, path }: Argument): Json | undefined {
   let here = args;
@@ -101,7 +104,10 @@ function argumentAt(args: Json, { name, path }: Argument): Json | undefined {
   return here;
 }
 
-/** An index is looked for in a list, and in an object only where it is one of its members: else that is one for a list of one. */
+/**
+ * An index is searched in a list, and in an object only if it is a member. Otherwise the object
+ * stands for a list of one.
+ */
 function mayHave(value: Json, key: string): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const isIndex = /^(?:0|[1-9]\d*)$/.test(key);
@@ -112,7 +118,10 @@ function memberOf(value: { readonly [key: string]: Json }, key: string): Json | 
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Cedar has no null, no fractions but `decimal`, and whole numbers that JSON can't say: each is a problem by itself. */
+/**
+ * Cedar has no null, no fractions except `decimal`, and no integers beyond those of JSON. Each is a
+ * problem of its own.
+ */
 function cedarValue(value: Json, kind: Kind, what: string, budget: TextBudget): CedarValue {
   if (typeof kind === 'object') {
     if (!Array.isArray(value)) throw notOf(kind, value, what);
@@ -141,13 +150,13 @@ function cedarValue(value: Json, kind: Kind, what: string, budget: TextBudget): 
   throw notOf(kind, value, what);
 }
 
-/** Cedar counts to the ten-thousandth, and knows no exponent. */
+/** Cedar has four decimal places and no exponent. */
 const DECIMAL = /^-?\d{1,15}\.\d{1,4}$/;
-/** As the ledger has them; `at` is the only one. */
+/** The ledger's form. `at` is the only instant. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MILLISECONDS = '2026-01-01T00:00:00.000'.length;
 
-/** A number in its shortest form, or a text that is a decimal already. */
+/** A number in its shortest form, or a text that is already a decimal. */
 function decimalText(value: Json): string | undefined {
   const text = Number.isSafeInteger(value) ? `${value}.0` : typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && DECIMAL.test(text) ? text : undefined;
@@ -166,8 +175,8 @@ function sortOf(value: Json): string {
 }
 
 /**
- * Checks texts on their way to Cedar. It throws over what is no Unicode, and each throw costs it memory that it does not get
- * back; and what it was once given it never gives back either.
+ * Checks texts before Cedar receives them. Cedar throws on invalid Unicode, and each throw leaks
+ * memory. Cedar never frees an accepted text either.
  */
 class TextBudget {
   #left: number = TEXT_MAX;
@@ -178,7 +187,7 @@ class TextBudget {
     return text;
   }
 
-  /** Of a list: an item is as a character. */
+  /** An item of a list counts as one character. */
   items(count: number): void {
     this.#left -= count;
     if (this.#left < 0) throw new NotShown(`there is more than the ${TEXT_MAX} characters that a policy is shown`);

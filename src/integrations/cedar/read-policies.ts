@@ -2,7 +2,7 @@ import type { CedarEngine, Complaint, PolicyComplaint } from './engine.ts';
 import { sayingOf } from './engine.ts';
 import { refused } from './errors.ts';
 
-/** One policy, by what decisions name it by. */
+/** One policy, with the name that decisions use. */
 export interface CedarRule {
   /** Its annotation `@id`, else `policy0`, `policy1`, … by its place in the text. */
   readonly id: string;
@@ -17,8 +17,8 @@ export interface CedarRule {
 const RULE_ID_MAX = 512;
 
 /**
- * Reads the policies in the order of the text. All that Cedar warns of is refused with what is wrong: a condition that can
- * never hold is a misspelt name more often than a joke, and a `forbid` that has one forbids nothing.
+ * Reads the policies in the order of the text. A policy with a Cedar warning is refused with the
+ * reason: an impossible condition is mostly a misspelt name, and such a `forbid` forbids nothing.
  *
  * @throws CedarError `bad_policy`
  */
@@ -36,7 +36,7 @@ export function readPolicies(engine: CedarEngine, text: string, schema: string |
   return rules;
 }
 
-/** In Cedar's words. */
+/** In Cedar's own text. */
 function complaints(engine: CedarEngine, text: string, schema: string | object): string[] {
   const answer = engine.validate({ schema, policies: { staticPolicies: text } });
   const say = (complaint: Complaint): string => sayingOf(complaint, text);
@@ -53,7 +53,7 @@ function parts(engine: CedarEngine, text: string): string[] {
       'bad_policy',
       answer.errors.map((error) => sayingOf(error, text)),
     );
-  // They come in the order of the names that Cedar gave them, as texts: policy10 before policy2.
+  // Cedar sorts its policy names as text: policy10 before policy2.
   const places = answer.policies.map((_, index) => index).sort((a, b) => (`policy${a}` < `policy${b}` ? -1 : 1));
   const ordered: string[] = [];
   for (const [index, place] of places.entries()) ordered[place] = answer.policies[index] as string;

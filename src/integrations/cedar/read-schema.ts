@@ -4,7 +4,7 @@ import type { CedarEngine } from './engine.ts';
 import { sayingOf } from './engine.ts';
 import { refused } from './errors.ts';
 
-/** What one value is in Cedar. A set is of texts, whole numbers or booleans. */
+/** The Cedar type of one value. A set has strings, integers or booleans. */
 export type Kind = 'String' | 'Long' | 'Bool' | 'decimal' | 'datetime' | { readonly setOf: 'String' | 'Long' | 'Bool' };
 
 export interface Attribute {
@@ -13,12 +13,18 @@ export interface Attribute {
   readonly required: boolean;
 }
 
-/** An argument that policies may look at: a member of the arguments, or a place in them where its name is a JSON pointer. */
+/**
+ * An argument that policies can read: a field of the arguments, or a place in them if its name is a
+ * JSON pointer.
+ */
 export interface Argument extends Attribute {
   readonly path: readonly string[];
 }
 
-/** What the schema lets policies know of one action. Nothing else of a proposal reaches Cedar. */
+/**
+ * The parts of a proposal that the schema shows to policies for one action. Cedar receives nothing
+ * else.
+ */
 export interface Shown {
   readonly attributes: readonly Attribute[];
   readonly params: readonly Attribute[] | undefined;
@@ -27,11 +33,11 @@ export interface Shown {
 
 export interface ReadSchema {
   readonly actions: ReadonlyMap<string, Shown>;
-  /** Whether a principal is said to be in its role. */
+  /** Whether the request puts a principal in its role. */
   readonly inRoles: boolean;
 }
 
-/** What a context may have beside `params` and `args`. */
+/** The context attributes that are allowed besides `params` and `args`. */
 const ATTRIBUTES: Readonly<Record<string, Kind>> = {
   role: 'String',
   writ: 'String',
@@ -44,8 +50,8 @@ const ENTITIES: Readonly<Record<string, readonly string[]>> = { Principal: ['Rol
 type Declared = { readonly [name: string]: any };
 
 /**
- * Reads which actions there are and what of a proposal each may look at. Refused is whatever no request could have: it would
- * be a rule that is never met, or an error at every question.
+ * Reads the actions and the parts of a proposal that each can read. A declaration that no request
+ * can fulfil is refused: it would be a rule that never applies, or an error at every question.
  *
  * @throws CedarError `bad_schema`
  */
@@ -67,7 +73,7 @@ export function readSchema(engine: CedarEngine, schema: string | object): ReadSc
   const read = new Map<string, Shown>();
   for (const [name, action] of Object.entries(actions as Declared)) {
     const { appliesTo = {} } = action;
-    // Of a group of actions nobody is ever asked.
+    // No request names a group of actions.
     if (isEmpty(appliesTo.principalTypes) || isEmpty(appliesTo.resourceTypes)) continue;
     read.set(name, shownOf(name, appliesTo, new Types(commonTypes), problems));
   }
@@ -153,7 +159,7 @@ function argsOf(members: readonly Member[], place: string, problems: string[], t
   });
 }
 
-/** In the JSON that Cedar reads these members say that the rest is no data. */
+/** In Cedar's JSON form these fields mark an escape and not data. */
 function checkName(name: string, place: string, problems: string[]): void {
   if (['__entity', '__extn', '__expr'].includes(name))
     problems.push(`${place} has ${name}, which means something to Cedar`);
@@ -182,7 +188,7 @@ const SCALARS: Readonly<Record<string, Kind>> = {
   datetime: 'datetime',
 };
 
-/** The types of a schema in JSON, with those that it names itself. */
+/** The types of a JSON schema, with its named types. */
 class Types {
   readonly #common: Declared;
 
@@ -190,7 +196,7 @@ class Types {
     this.#common = common;
   }
 
-  /** The members of a record, none where there is none. */
+  /** The members of a record, or an empty list without a record. */
   members(type: unknown, place: string, problems: string[]): Member[] {
     if (type === undefined) return [];
     const record = this.#resolved(type);
@@ -205,7 +211,7 @@ class Types {
     }));
   }
 
-  /** Undefined for what is none of those that are taken. */
+  /** Undefined for a type that is not supported. */
   kind(type: unknown): Kind | undefined {
     const resolved = this.#resolved(type);
     if (resolved['type'] === 'Set') {
@@ -216,7 +222,7 @@ class Types {
     return Object.hasOwn(SCALARS, name) ? SCALARS[name] : undefined;
   }
 
-  /** Cedar refuses types that are made of themselves. */
+  /** Cedar refuses recursive types. */
   #resolved(type: unknown): Declared {
     let resolved = type as Declared;
     while (Object.hasOwn(this.#common, nameOf(resolved))) resolved = this.#common[nameOf(resolved)];

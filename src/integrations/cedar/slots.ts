@@ -1,24 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type { CedarEngine } from './engine.ts';
 
-/** What Cedar has to know before it can be asked. */
+/** The input that Cedar needs before it can be asked. */
 export interface Prepared {
   readonly policies: Readonly<Record<string, string>>;
   readonly schema: string | object;
 }
 
-/** Policies that are held parsed at a time; one that is asked beyond that is parsed again. More than a process has in use. */
+/**
+ * Maximum number of parsed policies in Cedar. A policy beyond that is parsed again when it is used.
+ * The limit exceeds the number in use in a process.
+ */
 export const SLOTS_MAX = 64;
 
 /**
- * Names under which Cedar holds what it has parsed. It never forgets a name, so there are only so many, and what was asked
- * longest ago gives way. Names are this module's alone: another copy of it may talk to the same engine, and would be asked in
- * place of this one's policies.
+ * Names under which Cedar stores its parsed policies. It never frees a name, so the number of names
+ * is limited, and the least recently used policy is evicted. The names are unique to this module:
+ * another copy may use the same engine, and would otherwise be asked in place of this one.
  */
 export class Slots {
   readonly #engine: CedarEngine;
   readonly #spare: string[];
-  /** By what stands in them; the one that was asked longest ago first. */
+  /** By their content, the least recently used first. */
   readonly #held: Map<Prepared, string> = new Map();
 
   constructor(engine: CedarEngine, max: number = SLOTS_MAX) {
@@ -27,7 +30,11 @@ export class Slots {
     this.#spare = Array.from({ length: max }, (_, i) => `${prefix}-${i}`);
   }
 
-  /** The name under which it can be asked. @throws Error where Cedar does not take what it took before */
+  /**
+   * The name under which it can be asked.
+   *
+   * @throws Error if Cedar refuses an input that it accepted before
+   */
   nameOf(prepared: Prepared): string {
     const held = this.#held.get(prepared);
     if (held !== undefined) this.#held.delete(prepared);
