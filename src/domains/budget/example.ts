@@ -1,4 +1,6 @@
-/** Two agents, one budget, both asking at once: `npx node src/domains/budget/example.ts`. */
+/**
+ * Two agents with one budget propose at the same time: `npx node src/domains/budget/example.ts`.
+ */
 import { Assize, generateKeys, issueWrit, verifyStore } from 'assize';
 import { type BudgetState, budget } from 'assize/unstable/domains/budget';
 import { MemoryStore } from '#stores/memory';

@@ -1,13 +1,14 @@
 /**
- * The example of seed 000 §1.1: two agents, one budget of $100,000. Each alone may spend; together they may not spend
- * more than the cap, whatever they propose and in whatever order (Corollary 1, Write Skew Freedom).
+ * The example of Agentic Redux §1.1: two agents, one budget of $100,000. Each agent alone may
+ * spend. Together they cannot exceed the cap, with any proposals in any order (Corollary 1, Write
+ * Skew Freedom).
  */
 
 import { z } from 'zod';
 import { defineDomain, pass, reject } from '#kernel';
 
 const state = z.object({
-  /** Whole dollars that may be spent in all. */
+  /** Total whole dollars that may be spent. */
   cap: z.number().int().nonnegative(),
   /** Whole dollars spent, by agent. */
   spent: z.record(z.string(), z.number().int().nonnegative()),

@@ -1,6 +1,7 @@
 /**
- * What may be proposed. An action records what it is told; whether the record may stand is for the invariants. It refuses
- * by itself only what makes no sense as a record: what is not there, what is there already, an agent that nobody assigned.
+ * The actions of the domain. An action records its arguments. The invariants decide whether the
+ * record can stand. The action itself refuses only a meaningless record: a missing row, an existing
+ * row, an unassigned agent.
  */
 import { commitments } from './actions/commitments.ts';
 import { desk } from './actions/desk.ts';
@@ -11,7 +12,7 @@ import { type ProcessName, roles } from './processes.ts';
 
 export const actions = { ...desk, ...reporter, ...patchTracking, ...commitments, ...disclosing };
 
-/** Whose work each action is: every process is performed by one role. */
+/** The role of each action: every process is performed by one role. */
 export const ROLE_OF: { readonly [Name in keyof typeof actions]: keyof typeof roles } = Object.fromEntries(
   Object.entries(actions).map(([name, { process }]) => [name, roleOf(process)]),
 ) as { [Name in keyof typeof actions]: keyof typeof roles };

@@ -1,14 +1,17 @@
-/** Commitments to what is held back: published while it is secret, opened when it is disclosed. */
+/**
+ * Commitments to undisclosed artifacts: published while the artifact is secret, opened at its
+ * disclosure.
+ */
 
 import { form, requireForm } from '#base';
 import { contentHash } from '#canon';
 import type { Artifact } from './schema.ts';
 
-/** What a commitment binds. */
+/** The values that a commitment binds. */
 export interface Opening {
   readonly vulnerability: string;
   readonly artifact: Artifact;
-  /** So much chance that nobody finds the digest by trying: 32 random bytes in hex, say. */
+  /** Enough randomness to prevent guessing of the digest, for example 32 random bytes in hex. */
   readonly salt: string;
   /** SHA-256 of the artifact, in hex. */
   readonly digest: string;
@@ -22,9 +25,9 @@ const OPENING = form.members({
 });
 
 /**
- * The commitment: SHA-256, in lower-case hex, of the opening's canonical JSON (RFC 8785), whose members are `artifact`,
- * `digest`, `salt` and `vulnerability`. It hides the artifact as long as the salt is secret, and it binds to one artifact
- * of one vulnerability: nothing else opens it.
+ * The commitment: SHA-256, in lower-case hex, of the opening's canonical JSON (RFC 8785), with the
+ * fields `artifact`, `digest`, `salt` and `vulnerability`. It hides the artifact while the salt is
+ * secret, and binds to one artifact of one vulnerability: no other opening fits.
  *
  * @throws CanonError for a text with a lone surrogate; ArgumentError `bad_argument`
  */

@@ -1,12 +1,16 @@
 /**
- * Vulnerability disclosure: seed 000 §3.2, with decisions.md §9. Four agents, of whom none sees the portfolio, take validated
- * vulnerabilities from report to disclosure.
+ * Vulnerability disclosure: Agentic Redux §3.2, with docs/decisions/019-shipped-domains.md. Four
+ * agents, none of which sees the portfolio, take validated vulnerabilities from report to
+ * disclosure.
  *
- * Guarantees: what is committed keeps to the nine lines of the seed's Table 2, over all vulnerabilities at once; a
- * disclosure is judged by what was on record when it was made, and never again by what comes later; who tracks patches or
- * keeps commitments sees one vulnerability, and serves one organisation at a time; what takes something back waits for a
- * coordinator. The cost of a proposal follows its vulnerability and its group, not the portfolio.
- * Not promised: that a commitment is opened some day (the seed defers that), nor that what was observed outside is true.
+ * Guarantees: every commit obeys the nine lines of Agentic Redux, Table 2, over all vulnerabilities
+ * at the same time. A disclosure is checked against the record at its time, and never again against
+ * later records. An agent that tracks patches or manages commitments sees one vulnerability, and
+ * serves one organisation at a time. An action that reverts an earlier one requires a coordinator.
+ * The cost of a proposal follows its vulnerability and its group, not the portfolio.
+ *
+ * Not promised: that a commitment is ever opened (the paper defers that), nor that observations
+ * from outside are true.
  */
 import { defineDomain } from '#kernel';
 import { actions } from './actions.ts';
@@ -41,6 +45,6 @@ export const disclosure = defineDomain({
   actions,
   invariants: rules,
   counselors: { [COORDINATOR]: isCoordinator },
-  // While a coordinator decides about one vulnerability, the work on the others goes on.
+  // A coordinator's decision about one vulnerability does not block the work on others.
   freeze: 'footprint',
 });

@@ -2,8 +2,8 @@ import { form, requireForm } from '#base';
 import type { DisclosureState, Settings } from './schema.ts';
 
 /**
- * What a discovering organisation sets for itself. The seed names no numbers; these are common ones: 90 days, and 7 where a
- * vulnerability is exploited already.
+ * The settings of a discovering organisation. The paper names no numbers. These are common ones: 90
+ * days, and 7 if a vulnerability is already exploited.
  */
 export const DISCLOSURE_SETTINGS: Settings = {
   rate_limit: { reports: 5, hours: 168 },
@@ -20,7 +20,7 @@ const SETTINGS = form.members({
 });
 
 /**
- * A portfolio with nothing in it.
+ * An empty portfolio.
  *
  * @throws ArgumentError `bad_argument`
  */

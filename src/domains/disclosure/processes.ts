@@ -1,18 +1,18 @@
 /**
- * The twelve processes that a vulnerability goes through, with what each may touch, and the roles that perform them: the
- * four agents of seed 000, Table 3, with the slices that it gives them, and the discovering organisation's own desk, which
- * takes in what verification hands over (`Intake`) and says who works on what (`Staffing`).
+ * The twelve processes of a vulnerability, with the paths that each can touch, and their roles: the
+ * four agents of Agentic Redux, Table 3, with their slices, and the discovering organisation's own
+ * desk, which accepts verified vulnerabilities (`Intake`) and assigns agents (`Staffing`).
  */
 import type { Process, Role } from '#kernel';
 
 const ENTRY = '/queue/{organisation}/{maintainer}/{vulnerability}';
-/** That the agent is assigned to the vulnerability. */
+/** The agent is assigned to the vulnerability. */
 const ASSIGNED = '/assignments/{agent}/vulnerabilities/{vulnerability}';
 const SIGNALS = '/signals/{vulnerability}';
 
 export const processes = {
   RegisterVulnerability: {
-    // The first vulnerability of a maintainer begins their queue and their list of reports.
+    // The first vulnerability of a maintainer creates the queue and the list of reports.
     writes: [
       '/vulnerabilities/{vulnerability}',
       ENTRY,
@@ -33,7 +33,8 @@ export const processes = {
   DevelopPatch: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
   ReviewPatch: { reads: [ASSIGNED], writes: ['/patches/{vulnerability}'] },
   ReleaseFix: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
-  // Apart from the other signals, which many rules read: what it touches waits while a coordinator decides.
+  // Separate from the other signals, which many rules read: its paths are frozen while a
+  // coordinator decides.
   ReviseSeverity: { reads: [ASSIGNED], writes: ['/severities/{vulnerability}'] },
   ObserveSignals: {
     reads: [ASSIGNED, SIGNALS],
@@ -47,7 +48,8 @@ export const processes = {
     reads: [ENTRY, '/patches/{vulnerability}', SIGNALS, '/cves/{vulnerability}', '/knowledge/{vulnerability}'],
     writes: ['/groups/{group}', '/records/{vulnerability}'],
   },
-  // All that must hold before a disclosure is looked at anew: it may be long since it was found ready.
+  // All preconditions of a disclosure are checked again: the vulnerability may have become ready
+  // long ago.
   ExecuteDisclosure: {
     reads: [
       `${ENTRY}/embargo`,
@@ -71,7 +73,8 @@ export const roles = {
   ReporterCoordination: {
     params: ['organisation', 'maintainer', 'vulnerability'],
     processes: ['SubmitReport', 'NegotiateEmbargo'],
-    // The outbound queue and the rate status of one maintainer; `vulnerability` is the entry that is worked on.
+    // The outbound queue and the rate status of one maintainer. `vulnerability` is the entry in
+    // progress.
     sees: [
       '/queue/{organisation}/{maintainer}',
       '/reports/{organisation}/{maintainer}',
@@ -108,7 +111,7 @@ export const roles = {
       '/commitments/{vulnerability}',
       '/resolutions/{vulnerability}',
       '/records/{vulnerability}',
-      // Of its peers, what they show in the group.
+      // The parts of its peers that the group shows.
       '/groups/{group}',
     ],
   },

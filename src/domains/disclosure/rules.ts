@@ -1,6 +1,7 @@
 /**
- * The policy, in the order in which it is judged: the nine lines of seed 000, Table 2, of which the commitment registry
- * takes three rules; what processes presuppose; what people decide. README.md says where each comes from.
+ * The policy, in the order of its checks: the nine lines of Agentic Redux, Table 2, of which the
+ * commitment registry has three rules; the preconditions of processes; the decisions of people.
+ * README.md names the source of each.
  */
 import type { Invariant, Rules } from '#kernel';
 import { commitmentRegistry } from './rules/commitment-registry.ts';

@@ -1,17 +1,21 @@
 /**
- * The state of vulnerability disclosure. What one agent of seed 000, Table 3 works on stands under one key: a maintainer's
- * queue and reports under organisation and maintainer, everything that is known of a vulnerability under that
- * vulnerability, what peers may see of each other under their group. So a role is confined by its parameters, and a rule
- * about one vulnerability reads that vulnerability's rows and nobody else's.
+ * The state of vulnerability disclosure. The rows for one agent of Agentic Redux, Table 3 are under
+ * one key: a maintainer's queue and reports under organisation and maintainer, all records of a
+ * vulnerability under that vulnerability, and the shared view of peers under their group. So a role
+ * is confined by its parameters, and a rule about one vulnerability reads only that vulnerability's
+ * rows.
  *
- * Facts are recorded with the instant of the proposal that recorded them, and are not rewritten: a disclosure is judged by
- * what was on record when it was made.
+ * Facts are recorded with the instant of their proposal, and are not rewritten: a disclosure is
+ * checked against the record at its time.
  */
 
 import { z } from 'zod';
 import type { Instant } from '#canon';
 
-/** The pipeline phases of a vulnerability, in order: roles that it has, and so a field (seed 000, A.4), not an agent. */
+/**
+ * The pipeline phases of a vulnerability, in order. They are roles of the vulnerability, and so a
+ * field (Agentic Redux A.4), not an agent.
+ */
 export const PHASES = ['DISCOVERED', 'REPORTED', 'ACKNOWLEDGED', 'EMBARGOED', 'DISCLOSED'] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -25,16 +29,16 @@ export type CveSource = 'assigned' | 'deduplication';
 /** The roles whose slice is one assigned vulnerability. */
 export type AssignedRole = 'PatchTracking' | 'CommitmentManagement';
 
-/** Chosen when a trajectory begins; no process writes it. */
+/** Chosen when a trajectory is created. No process writes it. */
 export interface Settings {
-  /** In any `hours`, no more than so many reports to one maintainer of an organisation. */
+  /** Maximum number of reports to one maintainer of an organisation in any `hours`. */
   rate_limit: { reports: number; hours: number };
   embargo: {
-    /** Days after which a report that nobody acknowledged is under embargo all the same. */
+    /** Days after which an unacknowledged report is under embargo all the same. */
     reply_days: number;
-    /** Days by which an embargo may be extended before a person is asked. */
+    /** Maximum extension of an embargo, in days, without approval. */
     extension_days: number;
-    /** Embargo regimes by name, and how many days from the report on each lasts. */
+    /** Embargo regimes by name, with their length in days from the report on. */
     regimes: Record<string, { days: number }>;
   };
 }
@@ -46,43 +50,56 @@ export interface Vulnerability {
   component: string;
 }
 
-/** How long a vulnerability is kept back: from its report on, as its regime says, and as it was extended since. */
+/** The length of an embargo: from its report on, by its regime, with its extensions. */
 export interface EmbargoSpec {
   regime: string;
   days: number;
   deadline: Instant;
-  /** When it was put in force. */
+  /** The time at which it entered into force. */
   at: Instant;
   extensions: { days: number; reason: string; at: Instant; approved_by?: string }[];
 }
 
-/** `/queue/{organisation}/{maintainer}/{vulnerability}`: how far a vulnerability has got with its maintainer. */
+/**
+ * `/queue/{organisation}/{maintainer}/{vulnerability}`: the progress of a vulnerability with its
+ * maintainer.
+ */
 export interface Submission {
   phase: Phase;
   registered_at: Instant;
-  /** `n` is its place among the reports to this maintainer, `digest` the SHA-256 of what was sent. */
+  /**
+   * `n` is its index among the reports to this maintainer, `digest` the SHA-256 of the sent report.
+   */
   submitted?: { at: Instant; n: number; digest: string };
   receipt?: { at: Instant; reference: string };
   embargo?: EmbargoSpec;
 }
 
-/** `/reports/{organisation}/{maintainer}/-`, in order of time: what the rate limit is judged on. */
+/** `/reports/{organisation}/{maintainer}/-`, in order of time: the data of the rate limit. */
 export interface Report {
   vulnerability: string;
   at: Instant;
-  /** The number of reports that the limit allowed, and so how far back its window is looked for. */
+  /**
+   * The number of reports that the limit allowed, and so the distance back to the start of its
+   * window.
+   */
   limit: number;
 }
 
-/** Something that was observed from outside: at the receiving organisation, a numbering authority, in public. */
+/**
+ * An observation from outside: at the receiving organisation, a numbering authority, or in public.
+ */
 export interface Signal {
   kind: SignalKind;
-  /** Where it can be seen: a URL, a version, an id. */
+  /** Its source: a URL, a version, an id. */
   reference: string;
   at: Instant;
 }
 
-/** `/patches/{vulnerability}/-`: a patch and what became of it; `signal` is a place in `/signals/{vulnerability}`. */
+/**
+ * `/patches/{vulnerability}/-`: a patch and its history. `signal` is an index in
+ * `/signals/{vulnerability}`.
+ */
 export interface Patch {
   developed: { signal: number; at: Instant };
   review?: { robust: boolean; note: string; at: Instant };
@@ -92,7 +109,7 @@ export interface Patch {
 export interface SeverityRecord {
   initial: Severity;
   current: Severity;
-  /** Each with where the receiving organisation says so. */
+  /** Each with the place in which the receiving organisation states it. */
   revisions: { from: Severity; to: Severity; reference: string; at: Instant; approved_by?: string }[];
 }
 
@@ -114,7 +131,7 @@ export interface Commitment {
   at: Instant;
 }
 
-/** `/resolutions/{vulnerability}/-`: what opens a commitment (`commitmentOf`). */
+/** `/resolutions/{vulnerability}/-`: the opening of a commitment (`commitmentOf`). */
 export interface Resolution {
   hash: string;
   salt: string;
@@ -123,7 +140,7 @@ export interface Resolution {
   at: Instant;
 }
 
-/** Vulnerabilities that are disclosed together. A member shows its peers no more than how far it is. */
+/** Vulnerabilities that are disclosed together. A member shows only its phase to its peers. */
 export interface CoDisclosureGroup {
   planned_at: Instant;
   members: Record<string, GroupMember>;
@@ -138,24 +155,24 @@ export interface GroupMember {
   disclosed_at?: Instant;
 }
 
-/** What is published; a draft until `disclosed_at`. */
+/** The published record. A draft until `disclosed_at`. */
 export interface DisclosureRecord {
   organisation: string;
   maintainer: string;
   group: string;
   ready_at: Instant;
   disclosed_at?: Instant;
-  /** The reference of a signal that the released patch rests on. */
+  /** The reference of a signal about the released patch. */
   patch_link?: string;
-  /** Why there is no patch to link to. */
+  /** The reason why there is no patch to link to. */
   patch_unavailable?: string;
   cves: string[];
   attribution: string[];
-  /** Hashes of the commitments that were opened. */
+  /** Hashes of the opened commitments. */
   resolved: string[];
 }
 
-/** `/assignments/{agent}`: whom an agent works for at a time, and on what. */
+/** `/assignments/{agent}`: the current organisation of an agent, and its vulnerabilities. */
 export interface Assignment {
   organisation: string;
   vulnerabilities: Record<string, { role: AssignedRole; since: Instant }>;
@@ -180,10 +197,16 @@ export interface DisclosureState {
   assignments: By<Assignment>;
 }
 
-/** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
+/**
+ * Ids are used in pointers without escapes: no `/`, no `~`, and never a name with a meaning in
+ * JavaScript.
+ */
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/);
 export const sha256: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
-/** Zeros go before a number up to four digits and no further: one identifier written in two ways would be two. */
+/**
+ * Numbers are zero-padded to four digits and no further: one identifier in two spellings would
+ * count as two.
+ */
 export const cveId: z.ZodString = z.string().regex(/^CVE-[0-9]{4}-([0-9]{4}|[1-9][0-9]{4,})$/);
 export const instant: z.ZodType<Instant, Instant> = z.iso.datetime({ precision: 6 });
 export const severity: z.ZodType<Severity, Severity> = z.enum(SEVERITIES);

@@ -11,7 +11,7 @@ export function addDays(at: Instant, days: number): Instant {
   return addHours(at, days * 24);
 }
 
-/** Whether something had happened by then. */
+/** Whether an event had happened by that time. */
 export function isBy<Row extends { readonly at: Instant }>(row: Row | undefined, at: Instant): row is Row {
   return row !== undefined && row.at <= at;
 }

@@ -1,11 +1,13 @@
-/** What the tests of one patient say of their abstinence. Nothing here reads anything but its arguments. */
+/**
+ * The abstinence of one patient, computed from the tests. The functions read only their arguments.
+ */
 import { type Day, daysBetween, laterOf } from './days.ts';
 import { isDoctor } from './doctor.ts';
 import type { Patient, Tier, UdtTest } from './schema.ts';
 
 export type Tests = Readonly<Record<string, UdtTest>>;
 
-/** What is counted for a tier. */
+/** The days that are counted for a tier. */
 export interface Abstinence {
   readonly last_positive: Day | null;
   readonly consecutive_days: number;
@@ -13,9 +15,9 @@ export interface Abstinence {
 }
 
 /**
- * The abstinence on a day, as far as it was known in event `n`. Days count from collection, however late the result
- * came; a positive counts whether it was confirmed or not, on the day of its own collection too; where there is none,
- * days count from enrolment.
+ * The abstinence on a day, as known in event `n`. Days count from collection, independent of when
+ * the result arrived. A positive counts confirmed or not, and also on the day of its own
+ * collection. Without a positive, days count from enrolment.
  */
 export function abstinenceOn(day: Day, enrolledAt: Day, tests: Tests, n: number = Number.MAX_SAFE_INTEGER): Abstinence {
   const last_positive = lastPositive(day, tests, n);
@@ -23,7 +25,7 @@ export function abstinenceOn(day: Day, enrolledAt: Day, tests: Tests, n: number 
   return { last_positive, consecutive_days, tier: tierOf(consecutive_days) };
 }
 
-/** A patient's record counted up to a day, which is never before the last sample that says something. */
+/** A patient's record counted up to a day, which is never before the last relevant sample. */
 export function tracked(patient: Patient, tests: Tests, upTo: Day): Patient {
   const as_of = laterOf(patient.as_of, upTo);
   return { ...patient, as_of, ...abstinenceOn(as_of, patient.enrolled_at, tests) };

@@ -1,7 +1,7 @@
 /**
- * What the three agents may propose. An action records what it is told; whether the record may stand is for the
- * invariants. It refuses by itself only what makes no sense as a record: an unknown patient, an id twice, a sample that
- * was never ordered, a day that has not come.
+ * The actions of the three agents. An action records its arguments. The invariants decide whether
+ * the record can stand. The action itself refuses only a meaningless record: an unknown patient, a
+ * repeated id, a sample that was never ordered, a future day.
  */
 
 import { z } from 'zod';
@@ -37,7 +37,7 @@ export interface OrderTest {
 }
 
 export interface CollectSample {
-  /** The order's id; the test goes under the same. */
+  /** The order's id. The test has the same id. */
   test: string;
   collected_at: Day;
 }
@@ -71,7 +71,8 @@ export interface SetAsidePositive {
   reason: string;
 }
 
-// A type and not an interface: `defineDomain` asks for an index signature, which only types are given silently.
+// A type and not an interface: `defineDomain` requires an index signature, which only types have
+// implicitly.
 export type UdtActions = {
   enroll: Enroll;
   order_test: OrderTest;
@@ -85,7 +86,7 @@ export type UdtActions = {
 
 interface UdtAction<Name extends ProcessName, Args> extends Action<UdtState, Args, OfPatient> {
   readonly process: Name;
-  /** What is proposed is what is recorded: nothing is filled in. */
+  /** The recorded arguments equal the proposed ones: no defaults are added. */
   readonly args: z.ZodType<Args, Args>;
 }
 
@@ -138,7 +139,7 @@ const recordResult: UdtAction<'testing', RecordResult> = {
   apply: (state, { test, result }, { role }) => {
     const patient = enrolled(state, role);
     const row = testOf(state, patient, test);
-    // A negative may still turn out to be positive; the other way round it is a doctor's decision.
+    // A negative result can still become positive. The reverse is a doctor's decision.
     if (row.result === 'positive') throw new Error(`${test} is positive; only a doctor can set that aside`);
     if (row.result === result) throw new Error(`${test} is recorded as ${result} already`);
     row.result = result;
@@ -193,7 +194,8 @@ const setAsidePositive: UdtAction<'reappraisal', SetAsidePositive> = {
     if (mustBePositive(state, patient, test).set_aside !== undefined) throw new Error(`${test} is set aside already`);
     addRow(state.relapses, patient, relapse, { test, response: `set aside: ${reason}` });
   },
-  // Nothing is set aside before the decision: the tier and the claims change with the approval, in its commit.
+  // Nothing is set aside before the decision: the tier and the claims change with the approval, in
+  // its commit.
   onApprove: (state, { test }, { role, counselor }) => {
     const patient = enrolled(state, role);
     const row = testOf(state, patient, test);
@@ -225,7 +227,8 @@ function nextEvent({ events }: Pick<UdtState, 'events'>, patient: string): numbe
 }
 
 function addRow<Row>(rows: Record<string, Record<string, Row>>, patient: string, key: string, row: Row): void {
-  // Written first and read back: what is put into the state is copied, so the object at hand would be another one.
+  // Written first and read back: an assigned value is copied, so the local object is a different
+  // one.
   if (rows[patient] === undefined) rows[patient] = {};
   const mine = rows[patient] as Record<string, Row>;
   if (mine[key] !== undefined) throw new Error(`there is a ${key} of ${patient} already; use another id`);

@@ -1,4 +1,6 @@
-/** What is covered, asked and not proposed: the question that the domain is there to answer (seed 000 §3.1). */
+/**
+ * The coverage as a query without a proposal: the main question of the domain (Agentic Redux §3.1).
+ */
 import { form, requireForm } from '#base';
 import { abstinenceOn } from './abstinence.ts';
 import { addDays, type Day } from './days.ts';
@@ -7,26 +9,26 @@ import { coveredInWindow } from './window.ts';
 
 export interface CoverageQuestion {
   readonly patient: string;
-  /** The day of collection that is asked about, from enrolment on; also one that has not come. */
+  /** The day of collection, from enrolment on. A future day is allowed. */
   readonly day: Day;
-  /** An event of the patient: nothing that was recorded after it counts. Default: all events until now. */
+  /** An event of the patient: later records do not count. Default: all events until now. */
   readonly known?: number;
 }
 
-/** What AHCCCS covers of a patient's definitive tests on one day. */
+/** AHCCCS coverage of a patient's definitive tests on one day. */
 export interface CoverageReport {
   readonly day: Day;
   readonly known: number;
   readonly tier: Tier;
   readonly last_positive: Day | null;
   readonly consecutive_days: number;
-  /** What the tier covers. */
+  /** The coverage of the tier. */
   readonly allowed: Coverage;
   /** First and last day of the window that ends on the day. */
   readonly window: { readonly from: Day; readonly to: Day };
-  /** The definitive tests in the window that are covered, by day and then by name. */
+  /** The covered definitive tests in the window, by day and then by name. */
   readonly covered: readonly { readonly test: string; readonly claim: string; readonly date: Day }[];
-  /** How many more definitive tests of that day are covered. */
+  /** Number of further covered definitive tests on that day. */
   readonly left: number;
 }
 
@@ -45,11 +47,11 @@ const QUESTION = form.members({
 const ENROLLED = form.of('somebody who was enrolled on that day', (value) => value === true);
 
 /**
- * The tier of a day, what it covers in the window that ends there, and how much of that is left: as a claim that is made after
- * event `known` is ruled. Pure; the cost is that of the patient's own rows. What was known at a time, rather than after an
- * event, is asked of the state of then (`assize state ID@SEQ`).
+ * The tier of a day, its coverage in the window that ends there, and the remaining coverage, as a
+ * claim after event `known` is adjudicated. Pure. The cost is that of the patient's own rows. For
+ * the knowledge at a time instead of an event, use the state at that time (`assize state ID@SEQ`).
  *
- * @throws ArgumentError `bad_argument`, also where the patient was not enrolled on that day
+ * @throws ArgumentError `bad_argument`, also if the patient was not enrolled on that day
  */
 export function coverageOn(state: UdtState, question: CoverageQuestion): CoverageReport {
   requireForm(STATE, state, 'state');

@@ -1,4 +1,4 @@
-/** The kind of counselor that decides what only a medical doctor may (seed 000 §3.1). */
+/** The counselor kind for decisions that only a medical doctor may take (Agentic Redux §3.1). */
 export const MD = 'md';
 
 /** Configuration maps the clinic's doctors to principals of this form. */

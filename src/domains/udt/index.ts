@@ -1,11 +1,15 @@
 /**
- * Urine drug tests under AHCCCS: seed 000 §3.1, with decisions.md §7. Three agents who each see a part (the orders, the
- * claims, the patient's abstinence) propose; what they see may be stale, the record is not.
+ * Urine drug tests under AHCCCS: Agentic Redux §3.1, with docs/decisions/019-shipped-domains.md.
+ * Three agents each see one part (the orders, the claims, the patient's abstinence) and propose.
+ * Their view may be stale; the record is not.
  *
- * Guarantees: no committed claim names a tier other than the one that was on record for its day when it was made, nor
- * goes over the tests that the tier covers; no response to a relapse stands without a doctor's decision; a positive
- * counts from the moment its result is recorded, and no result is ever refused for what it means.
- * Not promised: that the payer agrees. README.md says where each rule comes from and what is open.
+ * Guarantees: every committed claim names the tier that was on record for its day when it was made,
+ * and stays within the tests that the tier covers. No response to a relapse stands without a
+ * doctor's decision. A positive counts from the moment its result is recorded, and no result is
+ * ever refused for its meaning.
+ *
+ * Not promised: that the payer agrees. README.md names the source of each rule and the open
+ * questions.
  */
 import { defineDomain } from '#kernel';
 import { actions } from './actions.ts';
@@ -30,6 +34,6 @@ export const udt = defineDomain({
   actions,
   invariants: rules,
   counselors: { [MD]: isDoctor },
-  // While a doctor decides about one patient, everybody else's tests and claims go on.
+  // A doctor's decision about one patient does not block tests and claims of other patients.
   freeze: 'footprint',
 });

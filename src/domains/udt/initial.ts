@@ -1,11 +1,11 @@
 import { form, requireForm } from '#base';
 import type { Coverage, UdtState } from './schema.ts';
 
-/** The middle tier, which the seed leaves open. */
+/** The middle tier, which Agentic Redux leaves open. */
 export const MIDDLE_TIER: Coverage = { tests: 3, days: 30 };
 
 /**
- * A clinic with no patients yet. The middle tier's row is the one that may be another.
+ * A clinic without patients. The middle tier's row can be set.
  *
  * @throws ArgumentError `bad_argument`
  */

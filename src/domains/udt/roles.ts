@@ -1,7 +1,7 @@
 /**
- * The three roles of seed 000, Table 1, each confined to one patient, and what each step of their work may touch. Billing
- * sees the history of claims and neither a test nor a tier: that its picture is stale is not its mistake, and the
- * kernel does not depend on it.
+ * The three roles of Agentic Redux, Table 1, each confined to one patient, and the paths that each
+ * step of their work can touch. Billing sees the history of claims and neither tests nor tiers. Its
+ * stale view is not its mistake, and the kernel does not depend on it.
  */
 import type { Process, Role } from '#kernel';
 
@@ -11,7 +11,7 @@ export const processes = {
   enrolment: { writes: ['/patients/{patient}', '/events/{patient}'] },
   testing: { reads: ['/orders/{patient}'], writes: ['/tests/{patient}', '/patients/{patient}', '/events/{patient}'] },
   tracking: { reads: ['/tests/{patient}'], writes: ['/patients/{patient}'] },
-  // Small on purpose: all that it touches waits while a doctor decides.
+  // Small on purpose: all its paths are frozen while a doctor decides.
   relapse_response: { reads: ['/tests/{patient}'], writes: ['/relapses/{patient}'] },
   reappraisal: {
     writes: ['/relapses/{patient}', '/tests/{patient}', '/patients/{patient}', '/events/{patient}'],

@@ -1,6 +1,6 @@
 /**
- * The invariants, in order; the first that does not pass decides. Each looks at one patient's rows. README.md gives the
- * source of each.
+ * The invariants, in order: the first that does not pass decides. Each reads one patient's rows.
+ * README.md gives the source of each.
  */
 import { type EachInvariant, escalate, pass, type Rules, reject } from '#kernel';
 import { abstinenceOn } from './abstinence.ts';
@@ -18,7 +18,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         reads: ['/tests/*/*'],
         with: ({ confirms }, [patient, order]) => ({
           sample: `/tests/${patient}/${order}`,
-          // No id is empty, so an order that confirms nothing is judged with nothing.
+          // No id is empty, so an order that confirms nothing reads no other test.
           confirmed: `/tests/${patient}/${confirms ?? ''}`,
         }),
       },
@@ -102,7 +102,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         if (row === undefined) return reject(`there is no coverage for the tier ${claim.tier}`);
         if (tests[claim.test]?.type !== 'definitive') return pass;
         const covered = coveredInWindow(claim, row.days, claims, tests).map(([, { test }]) => test);
-        // A test that is claimed twice is one test here; that it is claimed twice is the next rule's matter.
+        // A test that is claimed twice counts once here. The next rule checks repeated claims.
         const count = new Set(covered).size;
         if (count <= row.tests) return pass;
         return reject(

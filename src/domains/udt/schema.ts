@@ -1,7 +1,7 @@
 /**
- * The state of the UDT domain. Orders, tests, claims and relapses are keyed by patient first, so that one patient's
- * things stand together: a role is confined to one patient by its parameter, and a rule about a patient reads that
- * patient's rows and nobody else's.
+ * The state of the UDT domain. Orders, tests, claims and relapses are keyed by patient first, so
+ * that the rows of one patient are together. A role's parameter confines it to one patient, and a
+ * rule about a patient reads only that patient's rows.
  */
 import { z } from 'zod';
 import type { Day } from './days.ts';
@@ -11,7 +11,7 @@ export type TestResult = 'positive' | 'negative';
 /** Days since the last positive test. */
 export type Tier = '0-30' | '31-89' | '90+';
 
-/** How many definitive tests are covered in how many days, the day of the claim counted in. */
+/** Number of covered definitive tests in a number of days, including the day of the claim. */
 export interface Coverage {
   tests: number;
   days: number;
@@ -20,7 +20,7 @@ export interface Coverage {
 export interface Patient {
   program_phase: string;
   enrolled_at: Day;
-  /** Day of collection of the last positive test; null when there was none. */
+  /** Day of collection of the last positive test. Null without a positive. */
   last_positive: Day | null;
   /** The day up to which abstinence is counted. */
   as_of: Day;
@@ -33,9 +33,9 @@ export interface Patient {
 export interface UdtTest {
   type: TestType;
   collected_at: Day;
-  /** The event that last said something of it: its collection, then its result. */
+  /** The last event about the test: its collection, then its result. */
   n: number;
-  /** The presumptive test that it is to confirm. */
+  /** The presumptive test that this one confirms. */
   confirms?: string;
   result?: TestResult;
   /** A doctor decided that this positive does not count, for claims from event `n` on. */
@@ -52,12 +52,12 @@ export interface Claim {
   test: string;
   /** The date of service: the day on which the sample was collected. */
   date: Day;
-  /** The event in which it was made: what is recorded later never judges it again. */
+  /** The event in which the claim was made. Later records never change its check. */
   n: number;
   tier: Tier;
 }
 
-/** What is done about a positive test. */
+/** The response to a positive test. */
 export interface Relapse {
   test: string;
   response: string;
@@ -67,9 +67,9 @@ export interface Relapse {
 type ByPatient<Row> = Record<string, Record<string, Row>>;
 
 export interface UdtState {
-  /** Chosen when a trajectory begins, changed by nobody. */
+  /** Chosen when a trajectory is created. No action changes it. */
   coverage: Record<Tier, Coverage>;
-  /** Events so far, by patient: who stands here is enrolled. */
+  /** Number of events, by patient. Every patient here is enrolled. */
   events: Record<string, number>;
   patients: Record<string, Patient>;
   orders: ByPatient<Order>;
@@ -78,7 +78,10 @@ export interface UdtState {
   relapses: ByPatient<Relapse>;
 }
 
-/** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
+/**
+ * Ids are used in pointers without escapes: no `/`, no `~`, and never a name with a meaning in
+ * JavaScript.
+ */
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 export const day: z.ZodType<Day, Day> = z.iso.date();
 export const testType: z.ZodType<TestType, TestType> = z.enum(['presumptive', 'definitive']);
@@ -89,7 +92,7 @@ const count = z.number().int().nonnegative();
 const byPatient = <Row extends z.ZodType>(row: Row) => z.record(id, z.record(id, row));
 
 export const udtState: z.ZodType<UdtState> = z.object({
-  // What the regulation fixes is no setting: only the middle row can be another one.
+  // The regulation fixes the other rows: only the middle row can be set.
   coverage: z.object({
     '0-30': z.object({ tests: z.literal(1), days: z.literal(7) }),
     '31-89': z.object({ tests: count, days: count.min(1) }),

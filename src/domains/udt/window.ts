@@ -1,10 +1,10 @@
 import { daysBetween } from './days.ts';
 import type { Claim, UdtTest } from './schema.ts';
 
-/** A day on which coverage is asked for, and the event up to which claims count. */
+/** A day of a coverage question, and the last event whose claims count. */
 export type Asked = Pick<Claim, 'date' | 'n'>;
 
-/** The claims for definitive tests that are covered in the days that end on the one asked about, by id. */
+/** The covered claims for definitive tests in the window that ends on the given day, by id. */
 export function coveredInWindow(
   asked: Asked,
   days: number,
@@ -16,7 +16,7 @@ export function coveredInWindow(
   );
 }
 
-/** Whether a claim counts: made before, or itself the one that is asked about. */
+/** Whether a claim counts: it was made before, or is the claim in question. */
 function isInWindow(claim: Claim, asked: Asked, days: number): boolean {
   const ago = daysBetween(claim.date, asked.date);
   return ago >= 0 && ago < days && claim.n <= asked.n;

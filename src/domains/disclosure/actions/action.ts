@@ -19,14 +19,17 @@ export interface DisclosureAction<Name extends ProcessName, Args extends z.ZodTy
   readonly apply: (state: DisclosureState, args: z.output<Args>, context: ApplyContext<ParamsOf<Name>>) => void;
 }
 
-/** An action as it is written, with what `apply` is given typed by its process and its arguments. */
+/** An action with the inputs of `apply` typed by its process and arguments. */
 export function action<Name extends ProcessName, Args extends z.ZodType>(
   spec: DisclosureAction<Name, Args>,
 ): DisclosureAction<Name, Args> {
   return spec;
 }
 
-/** The member under a key, which is put there where there is none. What is assigned is copied in, so it is read back. */
+/**
+ * The member under a key, which is created if it is missing. An assigned value is copied, so it is
+ * read back.
+ */
 export function ensured<Row>(rows: Record<string, Row>, key: string, empty: NoInfer<Row>): Row {
   if (rows[key] === undefined) rows[key] = empty;
   return rows[key] as Row;

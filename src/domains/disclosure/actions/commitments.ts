@@ -1,4 +1,7 @@
-/** The Commitment Management Agent: commits to what is held back, and opens it when it is disclosed. */
+/**
+ * The Commitment Management Agent: commits to undisclosed artifacts, and opens the commitments at
+ * disclosure.
+ */
 import { z } from 'zod';
 import { artifact, sha256, text } from '../schema.ts';
 import { action, ensured } from './action.ts';
@@ -23,7 +26,7 @@ export const commitments = {
     args: z.object({ hash: sha256, salt: text, digest: sha256 }),
     apply: (state, { hash, salt, digest }, { role, at }) => {
       requireAssigned(state, role, 'CommitmentManagement');
-      // Whether there is such a commitment, and whether this opens it, is for the registry's rules.
+      // The registry's rules check whether the commitment exists and whether this opens it.
       ensured(state.resolutions, role.vulnerability, []).push({ hash, salt, digest, at });
     },
   }),

@@ -1,4 +1,7 @@
-/** What the discovering organisation's desk does: takes in what was verified, and says who works on it. */
+/**
+ * The desk of the discovering organisation: accepts verified vulnerabilities, and assigns agents to
+ * them.
+ */
 import { z } from 'zod';
 import { assignedRole, cveId, severity, text } from '../schema.ts';
 import { action, ensured } from './action.ts';

@@ -1,4 +1,7 @@
-/** The Disclosure Agent: groups what is disclosed together, says when it is ready, and discloses it. */
+/**
+ * The Disclosure Agent: groups vulnerabilities for joint disclosure, marks them ready, and
+ * discloses them.
+ */
 import { z } from 'zod';
 import {
   type CoDisclosureGroup,
@@ -64,7 +67,7 @@ export const disclosing = {
       const { group, organisation, maintainer, vulnerability } = role;
       const member = memberOf(state, group, vulnerability);
       if (state.records[vulnerability]?.disclosed_at !== undefined) throw new Error('it has been disclosed');
-      // What is corrected was ready before: peers may have been disclosed on the strength of it.
+      // A corrected record was ready before: peers may have been disclosed because of it.
       const ready_at = member.ready_at ?? at;
       state.records[vulnerability] = { organisation, maintainer, group, ready_at, ...args, resolved: [] };
       member.ready_at = ready_at;

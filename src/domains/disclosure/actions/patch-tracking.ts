@@ -1,4 +1,7 @@
-/** The Patch Tracking Agent: what can be seen of the receiving organisation, and of the world, about one vulnerability. */
+/**
+ * The Patch Tracking Agent: observations at the receiving organisation and elsewhere about one
+ * vulnerability.
+ */
 
 import { z } from 'zod';
 import type { Instant } from '#canon';
@@ -26,7 +29,10 @@ export function requireAssigned(state: DisclosureState, { agent, vulnerability }
   }
 }
 
-/** Records a signal. @returns its place among those of the vulnerability */
+/**
+ * Records a signal.
+ * @returns its index among the vulnerability's signals
+ */
 function observe(state: DisclosureState, vulnerability: string, kind: SignalKind, reference: string, at: Instant) {
   const signals = ensured(state.signals, vulnerability, []);
   return signals.push({ kind, reference, at }) - 1;

@@ -2,7 +2,10 @@ import { type Invariant, pass, type Rules, reject } from '#kernel';
 import { commitmentOf } from '../commitment.ts';
 import type { DisclosureState } from '../schema.ts';
 
-/** Three rules for one line of Table 2: what is opened, and twice over all vulnerabilities that nothing stands there twice. */
+/**
+ * Three rules for one line of Table 2: the opened commitments, and two uniqueness rules over all
+ * vulnerabilities.
+ */
 export function commitmentRegistry({ each, unique }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
   return [
     each(

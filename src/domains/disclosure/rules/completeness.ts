@@ -36,7 +36,10 @@ export function completeness({ each }: Rules<DisclosureState>): Invariant<Disclo
   ];
 }
 
-/** (a) A link to the released patch (where it was developed, or where released), or why there is none. */
+/**
+ * (a) A link to the released patch (its development or its release), or the reason why there is
+ * none.
+ */
 function linkFault(
   { patch_link, patch_unavailable = '' }: DisclosureRecord,
   patches: readonly Patch[],
@@ -49,7 +52,8 @@ function linkFault(
   }
   const released = patches.filter((patch) => isBy(patch.released, at));
   const robust = released.filter((patch) => isRobustlyFixed([patch], at));
-  // Who reads the record has to come to the fix, and not to one that was found wanting before it.
+  // A reader of the record must reach the final fix, and not one that was found insufficient before
+  // it.
   const shown = (robust.length > 0 ? robust : released).flatMap((patch) => [patch.developed, patch.released]);
   return shown.some((seen) => seen !== undefined && signals[seen.signal]?.reference === patch_link)
     ? undefined

@@ -2,10 +2,11 @@ import { type Invariant, pass, type Rules, reject } from '#kernel';
 import type { DisclosureState } from '../schema.ts';
 
 /**
- * A slice of Patch Tracking or Commitment Management holds one vulnerability, by its role's footprint; what could join two
- * slices is the agent that is assigned to both. An agent works for one organisation at a time, and each vulnerability that
- * it is assigned to is one of that organisation or has been disclosed: then no two undisclosed ones are of different
- * organisations, which is what comparing them in pairs would find, at the cost of one comparison each.
+ * A slice of Patch Tracking or Commitment Management holds one vulnerability, by its role's
+ * footprint. Only an agent that is assigned to both could join two slices. An agent works for one
+ * organisation at a time, and each of its assigned vulnerabilities belongs to that organisation or
+ * has been disclosed. So no two undisclosed ones belong to different organisations. A comparison of
+ * all pairs would find the same, but this costs one comparison each.
  */
 export function confinement({ each }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
   return [

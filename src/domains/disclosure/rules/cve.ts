@@ -16,7 +16,7 @@ export function cve({ each, unique }: Rules<DisclosureState>): Invariant<Disclos
         const stranger = record.cves.find((cve) => attribution.assigned[cve] === undefined);
         if (stranger !== undefined) return reject(`${stranger} is not assigned to this vulnerability`);
         const due = idsFor(attribution, record.disclosed_at);
-        // That a record names none at all is a matter of its completeness.
+        // The rule of completeness checks records without identifiers.
         return record.disclosed_at === undefined || record.cves.length === 0 || isSameSet(record.cves, due)
           ? pass
           : reject(`the record names ${record.cves.join(', ')}; it has to name ${due.join(', ')}`);
@@ -27,7 +27,10 @@ export function cve({ each, unique }: Rules<DisclosureState>): Invariant<Disclos
   ];
 }
 
-/** The identifiers that a disclosure has to name: those that were on record here before, or else all that were assigned. */
+/**
+ * The identifiers that a disclosure must name: those on record here before, or else all assigned
+ * ones.
+ */
 export function idsFor(attribution: CveAttribution, at: Instant | undefined): string[] {
   const known = idsOf(attribution, at, 'deduplication');
   return known.length > 0 ? known : idsOf(attribution, at, 'assigned');

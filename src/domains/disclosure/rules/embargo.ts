@@ -3,7 +3,8 @@ import type { DisclosureRecord, DisclosureState } from '../schema.ts';
 import { embargoFault, type Known, patchFault } from './preconditions.ts';
 
 /**
- * The patch is judged first: of a record without any fix, that is what is wrong, and not the embargo that ends without it.
+ * The patch is checked first: for a record without a fix, the patch is the fault, and not the
+ * embargo that ends without it.
  */
 export function embargo({ each }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
   const options = {
@@ -26,7 +27,7 @@ export function embargo({ each }: Rules<DisclosureState>): Invariant<DisclosureS
   ];
 }
 
-/** A draft may say what it likes: it is judged when it is published. */
+/** A draft is not checked until it is published. */
 function judged(faultOf: typeof patchFault, known: Known) {
   const { disclosed_at } = known.record;
   const fault = disclosed_at === undefined ? undefined : faultOf(known, disclosed_at);

@@ -1,6 +1,6 @@
 /**
- * What the processes presuppose (seed 000 §2.3, Procedure 2, step 2), beside the lines of Table 2: rows that belong to one
- * another agree, and no phase is entered without what it stands for.
+ * The preconditions of the processes (Agentic Redux §2.3, Procedure 2, step 2), besides the lines
+ * of Table 2: related rows agree, and every phase has the records that it stands for.
  */
 import { type Invariant, pass, type Rules, reject } from '#kernel';
 import type {
@@ -16,7 +16,7 @@ import type {
 import { addDays, isBy } from '../time.ts';
 import { isPublic } from './preconditions.ts';
 
-/** No list has anything there. */
+/** No list has an element at this index. */
 const NOWHERE = -1;
 
 export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
@@ -84,7 +84,7 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
   ];
 }
 
-/** The phase of a vulnerability, by what is on record of it. */
+/** The phase of a vulnerability, by its records. */
 function phaseOf({ submitted, receipt, embargo }: Submission, record: DisclosureRecord | undefined): Phase {
   if (record?.disclosed_at !== undefined) return 'DISCLOSED';
   if (embargo !== undefined) return 'EMBARGOED';

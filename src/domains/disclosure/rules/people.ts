@@ -1,6 +1,7 @@
 /**
- * What is left to people. Table 3 has agents *propose* extensions, severities and groupings; where such a proposal takes
- * something back, a coordinator decides. These come last, so that nobody is asked about what would be refused anyway.
+ * Decisions that need a human. In Table 3 agents *propose* extensions, severities and groupings. If
+ * such a proposal reverts an earlier decision, a coordinator decides. These rules come last, so
+ * that a coordinator never receives a proposal that would be refused anyway.
  */
 import { escalate, type Invariant, pass, type Rules, reject } from '#kernel';
 import { COORDINATOR, isCoordinator } from '../coordinator.ts';
@@ -53,7 +54,7 @@ export function people({ each }: Rules<DisclosureState>): Invariant<DisclosureSt
       },
     ),
 
-    // It lifts embargo and patch, so no agent's word is enough for it.
+    // It lifts embargo and patch, so an agent's statement is not enough for it.
     each(
       'PUBLIC_KNOWLEDGE_IS_CONFIRMED',
       '/knowledge/*',

@@ -1,6 +1,6 @@
 /**
- * When a vulnerability may be disclosed, as functions of what is on record of it: of a disclosure that was made, and of one
- * that a peer in a group could make. What came after `at` counts for nothing.
+ * The preconditions of a disclosure, as functions of the record: for a disclosure that was made,
+ * and for a possible one of a peer in a group. Records after `at` do not count.
  */
 import type { Instant } from '#canon';
 import type { DisclosureRecord, EmbargoSpec, Patch, PublicKnowledge } from '../schema.ts';
@@ -23,8 +23,8 @@ export function isRobustlyFixed(patches: readonly Patch[] = [], at: Instant): bo
 }
 
 /**
- * Seed 000, Table 2, PATCH_BEFORE_DISCLOSURE.
- * @returns what stands against it, if something does
+ * Agentic Redux, Table 2, PATCH_BEFORE_DISCLOSURE.
+ * @returns the obstacle, if there is one
  */
 export function patchFault({ record, embargo, knowledge, patches }: Known, at: Instant): string | undefined {
   if (isPublic(knowledge, at) || isRobustlyFixed(patches, at)) return undefined;
@@ -38,8 +38,8 @@ export function patchFault({ record, embargo, knowledge, patches }: Known, at: I
 }
 
 /**
- * Seed 000, Table 2, EMBARGO_ENFORCEMENT, as decisions.md §9 reads it.
- * @returns what stands against it, if something does
+ * Agentic Redux, Table 2, EMBARGO_ENFORCEMENT, as read in docs/decisions/019-shipped-domains.md.
+ * @returns the obstacle, if there is one
  */
 export function embargoFault({ record, embargo, knowledge, patches }: Known, at: Instant): string | undefined {
   if (isPublic(knowledge, at)) return undefined;

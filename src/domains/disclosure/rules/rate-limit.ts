@@ -3,9 +3,9 @@ import type { DisclosureState } from '../schema.ts';
 import { addHours } from '../time.ts';
 
 /**
- * A window of the length that is configured holds at most N reports to a maintainer just if no report comes within that
- * length of the N-th before it. So each new report is judged with that one only, however many there are, and no clock is
- * needed. Two reports exactly that far apart stand in no window together.
+ * A window of the configured length holds at most N reports to a maintainer exactly if every report
+ * is at least that length after the N-th before it. So each new report is checked against that one
+ * only, and no clock is needed. Two reports exactly that length apart share no window.
  */
 export function rateLimit({ each }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
   return [
@@ -17,7 +17,7 @@ export function rateLimit({ each }: Rules<DisclosureState>): Invariant<Disclosur
         with: ({ limit }, [organisation, maintainer, n]) => {
           const place = Number(n);
           const at = (index: number) => `/reports/${organisation}/${maintainer}/${index}` as const;
-          // Before the first there is nothing, and that is what is found there.
+          // Before the first report there is no value, and the lookup finds none.
           return { settings: '/settings/rate_limit', before: at(place - 1), first: at(place - limit) };
         },
       },

@@ -2,7 +2,7 @@ import { type Invariant, pass, type Rules, reject } from '#kernel';
 import type { CoDisclosureGroup, DisclosureRecord, DisclosureState, Phase } from '../schema.ts';
 import { embargoFault, isPublic, type Known, patchFault } from './preconditions.ts';
 
-/** What a group is judged with: all that stands against disclosing any of its members. */
+/** The data for checking a group: all obstacles to disclosing any of its members. */
 type Peer = Partial<Known> & { readonly phase?: Phase };
 
 const PARTS = ['record', 'phase', 'embargo', 'knowledge', 'patches'] as const;
@@ -65,7 +65,7 @@ function timelineFault(
   return undefined;
 }
 
-/** What stands against disclosing a peer at the same time. */
+/** The obstacle to disclosing a peer at the same time. */
 function unreadiness(
   { record, phase, embargo, knowledge, patches }: Peer,
   group: string,
