@@ -117,8 +117,7 @@ describe('a time limit', () => {
 
   test('waits for whatever can be waited for', async () => {
     const limit = new TimeLimit(50);
-    // biome-ignore lint/suspicious/noThenProperty: some libraries return such a value instead of a
-    // promise
+    // biome-ignore lint/suspicious/noThenProperty: some libraries return this, not a promise
     const made = { then: (resolve: (value: string) => void) => void setTimeout(() => resolve('made'), 40) };
     const waiting = limit.bound(() => made as unknown as Promise<string>, late);
     expect(waiting).toBeInstanceOf(Promise);
