@@ -9,7 +9,9 @@ export interface ChildTrajectory {
   takeOverRevocation(entryId: Hash): Promise<unknown>;
 }
 
-/** The children of a trajectory, and the effects that have to be recorded before a child answers. */
+/**
+ * The children of a trajectory, and the effects that have to be recorded before a child answers.
+ */
 export interface Children {
   open(trajectoryId: string): Promise<ChildTrajectory>;
   /** Resolves when the ledger has the outcome of every effect that has ended. */

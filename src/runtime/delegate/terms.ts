@@ -83,8 +83,9 @@ const DELEGATION = form.options<DelegatedTask & SignedGrant & GrantToSign>({
 export const CONCLUSION: Form = form.options<Conclusion>({ finalAnswer: form.any });
 
 /**
- * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `broken_start`; AuthorityError `bad_writ`,
- * `not_attenuated`, `wrong_key`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `broken_start`;
+ * AuthorityError `bad_writ`, `not_attenuated`, `wrong_key`, `bad_resource`; KernelError
+ * `invalid_state`; ArgumentError `bad_argument`
  */
 export function termsOf(input: DelegationInput, { parts, context }: Writer): Terms {
   if (typeof input !== 'object' || input === null) throw badIntent('it is an object');

@@ -70,7 +70,10 @@ export async function readValue(entry: Place, stored: Stored, { values }: Replay
   );
 }
 
-/** The operations that an entry records, as the kernel made them. @throws LedgerFault; RuntimeError `erased` */
+/**
+ * The operations that an entry records, as the kernel made them. @throws LedgerFault; RuntimeError
+ * `erased`
+ */
 export async function readOperations(
   entry: Place,
   stored: Stored<readonly Patch[]>,

@@ -16,7 +16,10 @@ export interface TrajectoryParts {
   readonly writs: Writs;
   /** The positions of rulings and concluded delegations. */
   readonly ruled: RuledProposals;
-  /** The fold that the parts were copied from; a reload continues it. Undefined until another writer was met. */
+  /**
+   * The fold that the parts were copied from; a reload continues it. Undefined until another writer
+   * was met.
+   */
   readonly base: Base | undefined;
 }
 
@@ -45,7 +48,10 @@ export interface WriterContext {
   nameFor(given: string | undefined): string;
   /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
   domainOf(ref: DomainRef): Domain;
-  /** Budget reserved for compensations in this process. `committing`: the epoch of the transaction that asks. */
+  /**
+   * Budget reserved for compensations in this process. `committing`: the epoch of the transaction
+   * that asks.
+   */
   reservedFor(trajectoryId: string, committing?: number): readonly Reservation[];
   /** Reads a trajectory again: only its new entries where the last fold was kept. */
   reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
