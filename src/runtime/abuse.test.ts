@@ -22,7 +22,10 @@ const held = writFor(holder.publicKey);
 const desk = deskOf();
 const DOCTOR = { principal: 'dr-who', method: 'test' };
 
-/** A desk whose counselors may hold keys, and whose escalations say what not everyone is to hear. */
+/**
+ * A desk whose counselors may hold keys, and whose escalations have details that not every caller
+ * may see.
+ */
 const ward = defineDomain<any, any>({
   name: 'ward',
   version: '1',
@@ -63,7 +66,7 @@ function codeOf(answer: Promise<unknown>): Promise<string> {
   );
 }
 
-/** The code of what it throws, having seen that nothing was recorded and nothing kept. */
+/** The code of the thrown error, after a check that nothing was recorded or cached. */
 async function refusal(store: LedgerStore, trajectory: Trajectory, attempt: () => Promise<unknown>): Promise<string> {
   const before = [await payloads(store, 't'), trajectory.length, trajectory.state()];
   const code = await codeOf(attempt());
@@ -221,7 +224,7 @@ test('a writ that leads to a foreign anchor is bad_writ, and nothing is recorded
   expect(await codeOf(runtimeOver(store, [desk]).create(desk, { writs: [foreign] }))).toBe('bad_writ');
 });
 
-/** A store whose blobs are what it is told. */
+/** A store that returns the given blobs. */
 class BlobStore extends FaultyStore {
   override async blob(hash: Hash): Promise<string | undefined> {
     return this.change(hash, await super.blob(hash));

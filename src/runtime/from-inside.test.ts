@@ -5,7 +5,8 @@ import { type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#
 import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 
-// Host code that is asked for a ruling proposes itself. That is ruled on after the ruling, and not in the middle of it.
+// Domain code that is called during a ruling proposes. Its proposal is adjudicated after the
+// ruling, not during it.
 
 const writ = writFor('clerk', { trajectory: 't', budget: { usd: 100 } });
 const put = (box: string, n: number): ProposalInput => ({ action: 'put', role: 'clerk', args: { box, n }, writ });
@@ -129,7 +130,8 @@ describe.each(PLACES)('what is proposed by %s', (place) => {
     arm();
     const approved = await trajectory.approve(escalated.pending, { principal: 'boss', method: 'test' });
     expect(rulingOf(approved)).toBe('committed');
-    // What waits is compiled again without its arguments being read again; and the clock is asked before that, while it freezes others.
+    // The pending proposal is compiled again without a new read of its arguments. The clock is
+    // asked before that, while the proposal freezes others.
     const said = place === 'args' || place === 'policy' ? undefined : place === 'clock' ? 'frozen' : 'committed';
     expect(rulingOf(await inner())).toBe(said);
     const boxes = said === 'committed' ? { inner: 3, outer: 10 } : { outer: 10 };

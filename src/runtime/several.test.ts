@@ -1,4 +1,4 @@
-/** Decisions that take more than one person. */
+/** Decisions that need several counselors. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ActionSpec, type Domain, defineDomain, escalate, pass } from '#kernel';
@@ -31,7 +31,7 @@ async function begun(domain: Domain = two, options: Partial<AssizeOptions> = {})
 const ask = (trajectory: Trajectory, amount = 5, writ = worker): Promise<string> =>
   pendingOf(trajectory.propose(intent('ask', { amount }, writ)));
 
-/** It verifies, and the domain makes it again just as it is. */
+/** The ledger verifies, and a deep replay of the domain returns the same. */
 async function sound(store: MemoryStore, domain: Domain): Promise<Record<string, unknown>> {
   const report = await deepReplay(store, 't', { domains: [domain] });
   expect(report.differences).toEqual([]);
@@ -158,7 +158,7 @@ describe('what takes two', () => {
     const last = await open();
     expect(last.pending()).toMatchObject([{ id: third, payload: { approved_by: [{}, {}], approvals: 3 } }]);
     expect(await last.approve(third, doctor('c'))).toMatchObject({ ruling: 'committed' });
-    // Whoever holds an older life of it hears that it is decided.
+    // A caller with an older generation of memory gets the resolution.
     expect(await trajectory.approve(first, doctor('d')).catch(({ code }) => code)).toBe('not_pending');
     expect(await sound(store, three)).toMatchObject({ asked: 5, by: 'dr-c' });
   });
@@ -189,7 +189,7 @@ describe('what takes two', () => {
   });
 });
 
-/** Signing takes two; the scales, which are no part of it, are to be level. */
+/** Signing needs two counselors; the scales, which are not part of it, must be level. */
 const scales = defineDomain<any, any>({
   name: 'scales',
   version: '1',
@@ -269,7 +269,7 @@ describe('who decides', () => {
 });
 
 describe('an override of what takes two', () => {
-  /** Asks for what a later rule rejects, so that its approval does not pass. */
+  /** Proposes a change that a later rule rejects, so that its approval fails. */
   const tooMuch = (trajectory: Trajectory): Promise<string> => ask(trajectory, 200);
 
   test('is asked of each, and recorded with each', async () => {
@@ -348,7 +348,7 @@ describe('an override of what takes two', () => {
   test('is of no use for what came to be broken elsewhere after the first', async () => {
     const { trajectory } = await begun(apart);
     const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a', { override: true })));
-    // Elsewhere somebody overrides a rule that the first who approved has not seen broken.
+    // In another process a counselor overrides a rule that passed at the first approval.
     const held = writFor('held', { require_approval: ['add'] });
     const other = await pendingOf(trajectory.propose(intent('add', { by: 1 }, held)));
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;

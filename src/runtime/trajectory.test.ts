@@ -39,7 +39,7 @@ async function begun(options: Partial<AssizeOptions> = {}, create: CreateOptions
 const add = (by = 1, rest: Partial<ProposalInput> = {}): ProposalInput => intent('add', { by }, worker, rest);
 const reasonOf = (ruling: Ruling): string => (ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling);
 
-/** The code of an error, with the knowledge that nothing was recorded. */
+/** The code of an error, after a check that nothing was recorded. */
 async function refusal(store: LedgerStore, attempt: () => Promise<unknown>): Promise<string> {
   const before = await Promise.all(
     (await store.trajectories()).map(({ trajectory_id }) => allEntries(store, trajectory_id)),
@@ -140,7 +140,7 @@ describe('a writ that does not give the right', () => {
     expect(entries).toHaveLength(2);
     expect((entries[1] as RejectionPayload).writ_id).toMatch(/^[0-9a-f]{64}$/);
     expect(trajectory.state()).toMatchObject({ n: 0 });
-    // A writ that did not hold is not remembered, and the ledger opens.
+    // An invalid writ is not remembered, and the ledger opens.
     expect((await runtimeOver(store, [desk]).open('t')).length).toBe(2);
   });
 
@@ -195,7 +195,7 @@ describe('a policy', () => {
     const { store, trajectory } = await begun({ policy: table });
     const rulings = [await trajectory.propose(add(1)), await trajectory.propose(add(2))];
     expect(rulings.map(reasonOf)).toEqual(['committed', 'policy_denied']);
-    // Where it asks and an invariant rejects, the rejection wins.
+    // If it escalates and an invariant rejects, the rejection wins.
     expect(await trajectory.propose(add(50))).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
     const asked = await trajectory.propose(add(3));
     expect(asked).toMatchObject({ ruling: 'escalated', reason: 'policy_needs_approval' });
@@ -254,7 +254,7 @@ describe('a signer', () => {
       reason: 'r',
     });
     expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 4, signed: 4 }]);
-    // Another may go on without one.
+    // Another runtime may continue without a signer.
     await (await runtimeOver(store, [desk]).open('t')).propose(add());
     expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 5, signed: 4 }]);
   });
@@ -383,7 +383,7 @@ describe('what is no intent', () => {
   test.each(bad)('%s: a typed error, nothing recorded, nothing changed', async (_what, input, code) => {
     const { store, trajectory } = await begun();
     const found = await refusal(store, () => trajectory.propose(input as ProposalInput));
-    // Which of canon's codes it is, is canon's to test.
+    // The tests of canon check which of its codes it is.
     if (code === 'bad_intent') expect(found).toBe(code);
     else expect(found).toMatch(/^[a-z_]+$/);
     expect(trajectory.length).toBe(1);
@@ -397,7 +397,7 @@ describe('what is no intent', () => {
       'A proposal with its observations',
       add(1, { args: { text: 'x'.repeat(2 ** 20 - 200) }, observations: [{ name: 'x'.repeat(400), value: 1 }] }),
     ],
-    // Of 512 bytes each, in the proposal as in the entry, which has more besides.
+    // 512 bytes each, in the proposal as in the entry, which has further content.
     ['The entry', add(1, { observations: Array.from({ length: 2_047 }, () => ({ name: 'x'.repeat(490), value: 1 })) })],
   ])('what is too large says what can be done by who proposes: %s', async (what, input) => {
     const { trajectory } = await begun();
@@ -515,7 +515,7 @@ describe('beginning', () => {
       ruling: 'rejected',
       invariantId: 'TEN_AT_MOST',
     });
-    // A branch of it is judged anew.
+    // A branch of it is adjudicated anew.
     expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'n' }))).toBe('not_found');
     const root = (await allEntries(store, 't'))[0]?.id as string;
     expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe('broken_start');
@@ -754,7 +754,7 @@ describe('opening', () => {
       });
       store.entries = honest;
       expect((await store.trajectories()).map(({ entries }) => entries)).toEqual([5]);
-      // It was not remembered as damaged either.
+      // Nor was it remembered as damaged.
       expect((await fresh.open('t')).length).toBe(5);
     }
   });

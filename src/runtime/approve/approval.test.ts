@@ -33,7 +33,7 @@ async function pendingOf(answer: Promise<Ruling>): Promise<string> {
 const ask = (trajectory: Trajectory, amount = 5): Promise<string> =>
   pendingOf(trajectory.propose(intent('ask', { amount }, worker)));
 
-/** The code of what it throws, having seen that nothing was recorded. */
+/** The code of the thrown error, after a check that nothing was recorded. */
 async function refusal(store: FaultyStore, attempt: () => Promise<Ruling>): Promise<string> {
   const before = await payloads(store, 't');
   const error = await attempt().then(
@@ -73,7 +73,7 @@ describe('an escalation', () => {
 
   test('that an invariant rejects as well is rejected', async () => {
     const { trajectory } = await begun();
-    // The first rule that does not pass decides; the one that escalates stands before the one that rejects.
+    // The first failing rule decides; the escalating rule precedes the rejecting one.
     expect(await trajectory.propose(intent('ask', { amount: 200 }, worker))).toMatchObject({ ruling: 'escalated' });
   });
 
@@ -384,7 +384,7 @@ describe('a replacement', () => {
       counselor: { override: true },
       detection_vector: [{ invariant_id: 'TEN_AT_MOST', result: 'reject' }, {}, {}],
     });
-    // What does not pass now is judged on every proposal until it passes again, also after opening anew.
+    // A failing rule is checked on every proposal until it passes again, also after a new opening.
     const again = await runtimeOver(store, [world]).open('t');
     for (const open of [trajectory, again]) {
       expect(await open.propose(intent('keep', { value: 1 }, worker))).toMatchObject({
@@ -469,7 +469,7 @@ describe('what is frozen', () => {
     }
     expect(await payloads(store, 't')).toEqual(before);
     await trajectory.approve(by, DOCTOR);
-    // The key was not used up by what left nothing.
+    // The key was not used up by a call that recorded nothing.
     expect(await trajectory.propose(intent('add', { by: 1 }, worker, { idempotencyKey: 'k' }))).toMatchObject({
       ruling: 'committed',
     });
@@ -497,7 +497,7 @@ describe('what is frozen', () => {
   test.each([world, footprint])(
     'is refused when what would run is not what was put up, also after opening anew',
     async (domain) => {
-      // A domain whose action means something else, under the same declaration.
+      // A domain with another meaning of an action, under the same declaration.
       const store = new FaultyStore();
       const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker] });
       const id = await ask(trajectory);

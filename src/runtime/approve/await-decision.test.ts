@@ -19,7 +19,7 @@ const desk = deskOf();
 const two = severalOf(2);
 const MINUTE = 60_000;
 
-/** A pause that lasts until somebody says that the time has come. */
+/** A pause that lasts until the test ends it. */
 class HandPause {
   readonly asked: [from: number, to: number][] = [];
   readonly #open = new Set<() => void>();
@@ -68,10 +68,10 @@ async function begun(options: Partial<AssizeOptions> = {}) {
 const ask = (trajectory: Trajectory): Promise<string> =>
   pendingOf(trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' })));
 
-/** When all that can go on without time has gone on. */
+/** Resolves when everything that needs no time has run. */
 const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** What a promise has come to, if it has. */
+/** The current result of a promise, if any. */
 function watched(promise: Promise<FinalRuling>): { now: FinalRuling | Error | undefined } {
   const seen: { now: FinalRuling | Error | undefined } = { now: undefined };
   promise.then(
@@ -150,7 +150,7 @@ describe('awaitCounselor', () => {
     const ruling = await other.trajectory.approve(second, doctor('b'));
     await quiet();
     expect(seen.now).toBeUndefined();
-    // One look, and then rest: between the two nothing is read.
+    // One poll, and then a pause: nothing is read in between.
     expect(pauses.resting).toBe(1);
     pauses.pass();
     await quiet();

@@ -132,7 +132,7 @@ describe('children of one writ', () => {
     const again = await reopened(store);
     expect(nameOf(await again.propose(pay(6, id)))).toBe('budget_exhausted');
     expect(nameOf(await again.propose(pay(5, id)))).toBe('committed');
-    // Its parent has spent what it spent.
+    // Its parent has spent the same amount.
     expect(nameOf(await again.propose(pay(31, child(middle.publicKey, 50))))).toBe('budget_exhausted');
   });
 
@@ -196,7 +196,8 @@ describe('children of one writ', () => {
       const ids = [...kids.map(({ writ }) => writId(writ)), writId(granted)];
       expect(spentBy(ids)).toBeLessThanOrEqual(100);
       for (const { writ } of kids) expect(spentBy([writId(writ)])).toBeLessThanOrEqual(writ.budget?.['usd'] as number);
-      // What was refused for want of money would have passed a limit, and a third runtime finds the same left.
+      // A proposal that was refused for lack of budget would have exceeded a limit. A third runtime
+      // finds the same remainder.
       const left = 100 - spentBy(ids);
       const third = await reopened(store);
       expect(nameOf(await third.propose(pay(left + 1, granted)))).toBe('budget_exhausted');

@@ -89,7 +89,7 @@ describe('verification of the authority of a ledger', () => {
     ['a second writ for the child', { under: delegated({ nonce: 'more' }) }, [undefined, [1, 'writ_tampered']]],
     ['the parent’s own writ in the child', { under: granted }, [undefined, [1, 'writ_tampered']]],
     [
-      // In the child it counts by itself.
+      // In the child it counts separately.
       'a root writ delegated',
       { writ: worker },
       [[2, 'writ_tampered'], undefined],

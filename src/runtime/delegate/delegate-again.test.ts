@@ -173,7 +173,7 @@ describe('a child that has answered', () => {
   });
 });
 
-/** Dies after it has written the first entry of the batch that it is told to tear. */
+/** Fails after the first entry of the batch that it must tear. */
 class TearingStore extends FaultyStore {
   tears = 0;
 
@@ -184,7 +184,7 @@ class TearingStore extends FaultyStore {
   }
 }
 
-/** Gives turns, as many at once as are asked for. */
+/** Grants any number of write locks concurrently. */
 class TurningStore extends FaultyStore {
   taken = 0;
   under = 0;
@@ -217,7 +217,7 @@ describe('a crash', () => {
     expect(nameOf(await child.propose(pay(60, await writOf(store))))).toBe('committed');
     await expectLeft(parent, 40);
     await expectSound(store);
-    // Once and for all.
+    // Completed once.
     await Promise.all([reopened(store), reopened(store)]);
     expect(await allEntries(store, 'c')).toHaveLength(2);
   });
@@ -300,7 +300,7 @@ describe('a crash', () => {
     store.before = async () => {
       if (!isFirst) return;
       isFirst = false;
-      // The one that it opens comes first.
+      // The trajectory that it opens comes first.
       await reopened(store);
     };
     const parent = await reopened(store);

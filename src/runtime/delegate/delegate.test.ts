@@ -176,7 +176,7 @@ describe('a budget', () => {
     const child = await trajectory.delegate(task({ subject: helper.publicKey }));
     expect(nameOf(await trajectory.propose(pay(11, writId(kid))))).toBe('budget_exhausted');
     expect(nameOf(await trajectory.propose(pay(10, writId(kid))))).toBe('committed');
-    // A child of the delegated writ spends of it, in the child only.
+    // A child of the delegated writ spends from its budget, in the child trajectory only.
     const [root] = await payloads(store, 'c');
     const delegated = (root as unknown as { writs: Writ[] }).writs[0] as Writ;
     const grandkid = attenuate(delegated, { subject: 'grandkid', nonce: 'g' }, helper.privateKey);
@@ -418,7 +418,7 @@ describe('a frozen world', () => {
     const id = openOf(trajectory);
     const waits = await trajectory.propose(intent('ask', { amount: 1 }, worker));
     expect(await refusal(store, () => trajectory.delegate(task({ childTrajectoryId: 'd' })))).toBe('frozen');
-    // The child's is another world.
+    // The child has a separate state.
     expect(nameOf(await child.propose(intent('ask', { amount: 1 }, (await writOf(store)) as never)))).toBe('escalated');
     await trajectory.conclude(id, { finalAnswer: 1 });
     await trajectory.approve(pendingOf(waits), DOCTOR);

@@ -38,7 +38,7 @@ import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 60 } }, lead.privateKey);
 const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
 const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
-/** The writ of somebody who may revoke, and nothing else. */
+/** A writ to revoke, and for nothing else. */
 const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
 const asBelow = { writ: below, chain: [granted] };
 const asLowest = { writ: lowest, chain: [below, granted] };
@@ -48,7 +48,7 @@ const reason = 'the key is lost';
 const payAs = (trajectory: Trajectory, writ: Parameters<typeof pay>[1], usd = 1): Promise<string> =>
   trajectory.propose(pay(usd, writ)).then(nameOf);
 
-/** Verifies in every way that there is. */
+/** Verifies in every way. */
 async function expectWhole(store: FaultyStore): Promise<void> {
   await expectSound(store);
   for (const { trajectory_id } of await store.trajectories())
@@ -288,7 +288,7 @@ describe('while something waits', () => {
     expect((await trajectory.revoke({ writ: granted, reason, by: asBelow })).ruling.ruling).toBe('rejected');
     expect((await trajectory.revoke({ writ: asBelow, reason, by: granted })).ruling.ruling).toBe('committed');
     expect((await reopened(store)).pending().map(({ id }) => id)).toEqual([pending]);
-    // And what waits under another writ is decided as before.
+    // A proposal pending under another writ is resolved as before.
     expect(nameOf(await trajectory.approve(pending, DOCTOR))).toBe('committed');
     await expectWhole(store);
   });
@@ -339,7 +339,7 @@ describe('delegations', () => {
     });
     await child.conclude(openOf(child));
     await trajectory.conclude(openOf(trajectory));
-    // What was not spent is the lead's again: of a hundred, two were.
+    // The unspent budget is refunded to the lead: of a hundred, two were spent.
     expect([await payAs(trajectory, granted, 99), await payAs(trajectory, granted, 98)]).toEqual([
       'budget_exhausted',
       'committed',
@@ -387,7 +387,7 @@ describe('delegations', () => {
       };
       await expect(trajectory.revoke({ writ: granted, reason, by: officer })).rejects.toThrow('the process is gone');
       store.before = () => {};
-      // It is no fault of the ledger, and is said of the trajectory that goes on.
+      // The ledger has no fault; the warning concerns the trajectory that continues.
       const untold = last === 't' ? 'c' : 'd';
       const said = await verifyStore(store);
       expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
@@ -462,7 +462,7 @@ describe('branches', () => {
       expect(await payAs(branch, asKid, 0)).toBe('invalid_authority');
       expect(await payAs(branch, free, 0)).toBe('committed');
     }
-    // What is revoked in the source later, or in the branch, is of the one it is revoked in.
+    // A later revocation in the source, or in the branch, applies only where it was made.
     await trajectory.revoke({ writ: free, reason, by: officer });
     await early.revoke({ writ: asKid, reason, by: free });
     expect([await payAs(trajectory, free, 0), await payAs(early, asKid, 0)]).toEqual([

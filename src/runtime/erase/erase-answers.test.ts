@@ -64,7 +64,7 @@ onEveryStore((stores) => {
     const { store, trajectory, asked, judged, vote, unused, text } = await ward(newPlace());
     expect(foundIn(await text(), [...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
     const before = await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))));
-    // As an earlier version kept it.
+    // As an earlier version stored it.
     const old = canonicalize({ outcome: 'failed', error: { message: 'of an earlier version' } });
     await store.oraclePut({ key: contentHash({ attempt: 0, of: vote }), answer: old, at: '' });
     const { entry } = await committed(trajectory.erase(hers));
@@ -81,7 +81,7 @@ onEveryStore((stores) => {
     expect(new Set(judged.slice(0, 2)).size).toBeLessThanOrEqual(attempts.flat().length);
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
     expect((await store.selfCheck?.()) ?? []).toEqual([]);
-    // Who runs it again takes as recorded what is gone.
+    // A deep replay takes erased values as recorded.
     expect(await deepReplay(store, 't', { domains: [clinic], oracle: store })).toMatchObject({ same: true });
     await expect(trajectory.erase(hers)).rejects.toMatchObject({ code: 'nothing_to_erase' });
     await store.close();
@@ -111,7 +111,7 @@ onEveryStore((stores) => {
       const clock = new HandClock();
       const votes: string[] = [];
       const choose = ({ members }: Asked): string => {
-        // The first time for the one that is not chosen again.
+        // First the member that is not chosen again.
         const { claim } = members.find(({ object }) => object === (votes.length === 0 ? 'can wait' : 'urgent'))!;
         votes.push(claim);
         return claim;
@@ -128,7 +128,7 @@ onEveryStore((stores) => {
         each.memory({ space: 'ward', writ }),
       );
       const triage = { subject: WHO, predicate: 'triage' };
-      /** What is believed then, and by which vote. */
+      /** The current facts, and the votes that decided them. */
       const said = async (memory: Memory): Promise<unknown[]> => {
         for (const object of ['can wait', 'urgent']) {
           clock.forward(1_000);
@@ -196,7 +196,7 @@ onEveryStore((stores) => {
       await expect(asking).rejects.toMatchObject({ code: 'erased', evidence: { key, by: entry.id } });
     }
     expect(calls).toBe(0);
-    // Of somebody who has asked before it was erased, and is answered after that.
+    // A process that read before the erasure, and gets its answer after it.
     const late = { oracleGet: async () => undefined, oraclePut: store.oraclePut.bind(store) };
     const asking = createOracle({ store: late, clock: systemClock, mode: 'record' });
     await expect(asking.ask({ ...question, call })).rejects.toMatchObject({ code: 'erased' });
@@ -250,7 +250,7 @@ onEveryStore((stores) => {
     const root = (await store.entries('t', { limit: 1 }))[0]!.id;
     const never = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string];
     const lost = [
-      // By an entry that says so of others, by one that is no erasure, by none.
+      // By an entry that erases others, by one that is not an erasure, by none.
       { key: keyIn(asked, OTHERS[0]!), by: entry.id },
       { key: never[0], by: root },
       { key: never[1], by: never[1] },

@@ -26,7 +26,7 @@ describe('an erasure is not to be bent', () => {
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: careful });
     const by = { principal: 'dr-who', method: 'test' };
     const [waiting] = trajectory.pending();
-    // Each of them is inside of what is frozen for it.
+    // Each is inside of the frozen footprint.
     for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
       await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
         code: 'invalid_replacement',

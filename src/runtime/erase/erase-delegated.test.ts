@@ -15,7 +15,7 @@ import type { Trajectory } from '../trajectory.ts';
 const granted = writFor(lead.publicKey, { trajectory: 't' });
 const officer = writFor('officer');
 
-/** In which nobody may be without a name. */
+/** A domain in which every patient must have a name. */
 const strict = defineDomain<any, any>({
   ...ward.declared,
   name: 'strict',
@@ -40,7 +40,7 @@ function expectGone(trajectory: Trajectory): void {
   expect([p1.name, ...p1.notes].map(isErased)).toEqual([true, true]);
 }
 
-/** Two values are erased; all verifies, and comes out the same when it is run again. */
+/** Two values are erased; everything verifies, and a deep replay shows no difference. */
 async function expectSound(store: MemoryStore): Promise<void> {
   await integrateLog(store);
   for await (const line of exportLines(store)) expect(line).not.toContain('David');
@@ -55,7 +55,7 @@ describe.each([
   ['take it', ward],
   ['do not pass without it', strict],
 ])('what was erased of the beginning of a child whose rules %s', (_, domain) => {
-  /** A parent, the child that it gave a patient, and the entry that started it. */
+  /** A parent, the child that received a patient, and the start entry. */
   async function delegated() {
     const store = new MemoryStore();
     const parent = await over(store).create(ward, { trajectoryId: 't', writs: [granted, officer] });
@@ -65,7 +65,7 @@ describe.each([
     return { store, parent, child, start: parent.delegations()[0]!.id };
   }
 
-  /** Opened anew it is without the value, rules on the rest, answers, and is concluded. */
+  /** Opened again, the child lacks the value, rules on the rest, answers, and is concluded. */
   async function expectUsable(store: MemoryStore): Promise<void> {
     await expectSound(store);
     const child = await over(store).open('c');

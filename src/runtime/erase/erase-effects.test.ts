@@ -38,7 +38,7 @@ const reason = 'request 17';
 const HERS = { beliefs: [{ space: 'ward', subject: ZOE.who }], reason, writ };
 const AT = { at: ['/patients/p1'], reason, writ };
 
-/** Of which nothing was proposed, so that no place leads there. */
+/** Without a proposal, so that no path leads there. */
 const UNPROPOSED: readonly Way[] = ['thrown', 'doubt', 'silent'];
 
 const runtimes: { close(): Promise<void> }[] = [];
@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const each of runtimes.splice(0)) await each.close();
 });
 
-/** A place where each patient went each way. */
+/** A store in which each patient's transaction ended in each way. */
 async function stage(place: Place, ways: readonly Way[] = WAYS) {
   const store = await place.open();
   const made = await treated(store);
@@ -59,7 +59,7 @@ async function stage(place: Place, ways: readonly Way[] = WAYS) {
   return { ...made, place, store, epochs };
 }
 
-/** Which texts of somebody are anywhere in the files or tables. */
+/** The texts of a patient that are anywhere in the files or tables. */
 async function left(place: Place, patient: Patient, ways: readonly Way[] = WAYS): Promise<string[]> {
   const text = await place.everything();
   return allOf(patient, ways).filter((each) => text.includes(each));
@@ -78,7 +78,7 @@ function argsOf(ruling: Ruling & { readonly ruling: 'committed' }): ErasureArgs 
   return (readRow(ruling.entry).payload as CommitPayload).action.args as unknown as ErasureArgs;
 }
 
-/** Entries that tell of effects of one transaction, and settle nothing. */
+/** Entries that record effects of one transaction, and settle nothing. */
 async function entriesOf(store: Store, epoch: number): Promise<string[]> {
   const rows = await store.entries('t');
   const of = rows.filter((row) => {
@@ -100,7 +100,7 @@ onEveryDatabase(({ newPlace }: Databases) => {
     expect(await left(place, MAX)).toEqual(allOf(MAX));
     expect(ruling).not.toHaveProperty('open');
     await expectSound(store);
-    // Who reads the log finds that it was erased, and all else.
+    // A reader of the log sees that it was erased, and everything else.
     const listed = await assize.effects({ all: true });
     const residues = listed.flatMap(({ effects }) =>
       effects.flatMap(({ residue, differs }) => residue ?? differs ?? []),
@@ -151,7 +151,7 @@ describe('on a file', () => {
     const rejections = (await store.entries('t')).filter(({ payload }) => payload.includes('"invariant_rejected"'));
     await committed(trajectory.erase({ entries: [rejections[0]!.id], reason, writ }));
     expect(await left(place, ZOE, ['rejected', 'failed'])).toEqual(textsOf('failed', ZOE));
-    // What it was given, and has answered, stands in the commit.
+    // Its inputs and answers are in the commit.
     await committed(trajectory.erase({ transactions: [epochs.get('failed')!], reason, writ }));
     expect(await left(place, ZOE, ['rejected', 'failed'])).toEqual(textsOf('failed', ZOE).slice(0, 2));
     expect(await left(place, MAX, ['rejected', 'failed'])).toEqual(allOf(MAX, ['rejected', 'failed']));
@@ -300,7 +300,7 @@ describe('on a file', () => {
       yield* lines;
     };
     const fresh = new MemoryStore();
-    // It has an effect log of its own, in which none of it is.
+    // Its own effect log has none of it.
     await (await fresh.holdEffects()).release();
     expect(await importLines(fresh, given())).toMatchObject({ unerased: 0 });
     await rebuildMemory(fresh);

@@ -85,7 +85,7 @@ describe('what was erased is forgotten', () => {
   });
 });
 
-/** Steps on three patients, and erasures among them. */
+/** Steps on three patients, with erasures among them. */
 const steps = fc.array(
   fc.record({
     what: fc.constantFrom('admit', 'note', 'note', 'correct', 'shift', 'dismiss', 'erase'),
@@ -98,7 +98,7 @@ test('whatever is done and erased in between, nothing erased is left, nothing el
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const { store, trajectory, act } = await openWard();
-      /** Texts that were given, by patient; erased ones are in `gone`. */
+      /** The given texts, by patient; erased ones are in `gone`. */
       const given = new Map<string, string[]>();
       const gone: string[] = [];
       let n = 0;

@@ -33,7 +33,7 @@ const diary = defineDomain({
   ],
 }) as unknown as Domain;
 
-/** Says what it was asked for that has to do with erasing, in order. */
+/** Records, in order, the calls that concern erasure. */
 class WatchedStore extends MemoryStore {
   readonly seen: string[] = [];
   fault: StoreError | undefined;

@@ -95,12 +95,13 @@ describe('an erasure', () => {
     expect(state.patients['p1']?.notes.map(isErased)).toEqual([true]);
     expect(state.patients['p1']?.visits).toBe(2);
     expect(state.patients['p2']?.name).toBe('Maria');
-    // Every entry is as it was.
+    // Every entry is unchanged.
     expect((await store.entries('t')).slice(0, -1)).toEqual(before);
     const all = await everything(store);
     expect(all).not.toContain('David');
     expect(all).toContain('Maria');
-    // Two of the first, three of the second, four of the shift: its name, arguments, notes, and the note written again.
+    // Two of the first, three of the second, four of the shift: its name, arguments, notes, and the
+    // note written again.
     await expectSound(store, trajectory, 7);
     expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({
       same: true,
@@ -122,7 +123,7 @@ describe('an erasure', () => {
     const refused = await act('note', 'nobody', { text: 'secret David' });
     const flagged = await act('flag', 'p1', { text: 'David is gone' });
     expect([refused.ruling, flagged.ruling]).toEqual(['rejected', 'escalated']);
-    // What waits freezes what an erasure would touch.
+    // The pending proposal freezes the paths that an erasure would change.
     expect((await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe('frozen');
     const [waiting] = trajectory.pending();
     await trajectory.reject(waiting!.id, { principal: 'dr-who', method: 'test', reason: 'no' });
@@ -216,7 +217,7 @@ describe('an erasure', () => {
       return entries(...args);
     };
     const rulings = await Promise.all([
-      // It has begun already, and is put off.
+      // It has already started, and is delayed.
       act('admit', 'q', { name: 'Maria' }, { idempotencyKey: 'k' }),
       ...who.map((id) => trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent })),
       act('admit', 'r', { name: 'Rosa' }),

@@ -27,7 +27,7 @@ const worker = writFor('agent');
 const desk = deskOf();
 const apart = deskOf('footprint');
 
-/** A runtime with chance of its own, as another process has it. */
+/** A runtime with its own randomness, as another process has it. */
 function processOver(store: FaultyStore, name: string): Assize {
   return runtimeOver(store, [desk, apart, budget], { random: seededRandom(name) });
 }
@@ -41,12 +41,12 @@ async function begun(
   return { store, trajectory };
 }
 
-/** What a caller got: the ruling with its entry, or the error. */
+/** The result of a call: the ruling with its entry, or the error. */
 async function outcomeOf(answer: Promise<Ruling>, store: FaultyStore): Promise<string> {
   try {
     const ruling = await answer;
     if (ruling.ruling === 'frozen') return 'frozen';
-    // Answered means durable, at that very moment.
+    // A returned ruling is durable at that very moment.
     expect(await store.below.resolve(ruling.entry.id)).toEqual(ruling.entry);
     return `${ruling.ruling} ${ruling.entry.seq}`;
   } catch (error) {
@@ -90,11 +90,11 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
     const committed = outcomes.filter((outcome) => outcome.startsWith('committed'));
     expect(new Set(committed).size).toBe(committed.length);
     const entries = await allEntries(store, 't');
-    // What was not answered may be there or not; what was answered is.
+    // An unanswered entry may exist or not; an answered one exists.
     expect(entries.length - 1).toBeGreaterThanOrEqual(committed.length);
     expect(entries.length - 1).toBeLessThanOrEqual(5);
     expect(await soundState(store, 't')).toContain(`"n":${entries.length - 1}`);
-    // And it goes on.
+    // And the trajectory continues.
     store.plan = new Map();
     expect(await outcomeOf(trajectory.propose(intent('add', { by: 1 }, worker)), store)).toBe(
       `committed ${entries.length}`,
@@ -130,7 +130,7 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
       const first = await resolve();
       const second = await resolve();
       const answered = way === 'approve' ? 'committed 2' : 'rejected 2';
-      // Exactly one of the two attempts resolved it, whatever the first was told.
+      // Exactly one of the two attempts resolved it, whatever the first returned.
       if (fault.endsWith('written') || fault === 'conflict') expect(second).toBe('not_pending');
       else expect(second).toBe(answered);
       if (fault === 'conflict' || fault === 'unknown, written') expect(first).toBe(answered);
@@ -193,8 +193,9 @@ test('a ledger that is damaged while it is open is not written to after a confli
 
 describe('what is read after a conflict', () => {
   /**
-   * Two that have met, after so many entries and three of theirs, the last of `one`; and from where on each reading was, of
-   * how many entries. Who has met nobody keeps nothing, and reads all the first time.
+   * Two processes that have met, after that many entries and three of theirs, the last by `one`;
+   * with the start and length of each read. A process without contention keeps no fold, and reads
+   * everything the first time.
    */
   async function opened(entries: number): Promise<{ store: FaultyStore; both: Trajectory[]; reads: string[] }> {
     const { store, trajectory } = await begun();
@@ -215,7 +216,7 @@ describe('what is read after a conflict', () => {
     const [one, two] = both as [Trajectory, Trajectory];
     expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
     expect(await two.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
-    // The first had written last; the second has lost to it, and reads on from where it had read.
+    // The first wrote last. The second lost to it, and continues its earlier read.
     expect(reads).toEqual(['4 from 101']);
     expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
     expect(reads).toEqual(['4 from 101', '4 from 102']);
@@ -276,7 +277,7 @@ describe('what is read after a conflict', () => {
     let reads = 0;
     const honest = store.entries;
     store.entries = async (name, options) => {
-      // Behind the first page.
+      // After the first page.
       if (++reads === 2) throw new Error('the server is gone');
       return honest(name, options);
     };
@@ -309,7 +310,7 @@ describe('two runtimes over one store', () => {
       await one.propose(intent('add', { by: 1 }, worker));
       await two.propose(intent('add', { by: 1 }, worker));
     }
-    // Both may be read as the ledger is once they have written last.
+    // Both may be compared with the ledger once they have written last.
     expect(two.state()).toMatchObject({ n: 10 });
     expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({
       ruling: 'rejected',
@@ -329,7 +330,7 @@ describe('two runtimes over one store', () => {
       const input = intent('keep', args, worker, { observations: observations as never, idempotencyKey: `k${i}` });
       const ruling = one.propose(input);
       value.seen = -1;
-      // One that was never asked: it would have been looked for.
+      // An answer that was never given: it would have been looked up.
       observations.push({ name: 'made up', value: 'x', oracle_key: 'f'.repeat(64) });
       Object.assign(input, { action: 'fail', idempotencyKey: 'another' });
       expect(await ruling).toMatchObject({ ruling: 'committed' });
@@ -371,7 +372,7 @@ describe('two runtimes over one store', () => {
     await expect(two.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toMatchObject({
       code: 'not_pending',
     });
-    // Also where all that is under way here has to be judged again.
+    // Also if all proposals in flight here must be adjudicated again.
     const frozen = await two.propose(intent('ask', { amount: 1 }, worker));
     const answers = [1, 2, 3].map(() => one.propose(intent('add', { by: 1 }, worker)));
     const by = frozen.ruling === 'escalated' ? frozen.pending : '';
@@ -436,11 +437,12 @@ test('two processes on one SQLite file, all at once: serial, nothing lost, nothi
     for (let i = 0; i < 40; i++) {
       const [who, store] = i % 2 === 0 ? [trajectory, one] : [other, two];
       outcomes.push(outcomeOf(who.propose(intent('add', { by: i % 3 === 2 ? -2 : 1 }, worker)), store));
-      // They meet in every way: side by side, one waiting, the other far ahead.
+      // They meet in every way: concurrently, one waiting, the other far ahead.
       if (i % 7 === 0) await outcomes.at(-1);
     }
     const places = (await Promise.all(outcomes)).map((outcome) => outcome.split(' ')[1]);
-    // A writer that always lost has written nothing; the others stand there, each in a place of its own.
+    // A writer that always lost has written nothing; the entries of the others each have their own
+    // position.
     const ruled = places.filter((place) => place !== undefined);
     expect(new Set(ruled).size).toBe(ruled.length);
     expect(await allEntries(two, 't')).toHaveLength(ruled.length + 1);
@@ -452,7 +454,7 @@ test('two processes on one SQLite file, all at once: serial, nothing lost, nothi
   }
 });
 
-/** One thing that one of the processes does; `wait`: it lets the others go on first. */
+/** One step of one of the processes; `wait`: it lets the others run first. */
 const step = fc.record({
   process: fc.nat(2),
   wait: fc.boolean(),
@@ -493,7 +495,8 @@ test('whatever interleaving, whatever the store answers: nothing doubled, nothin
           );
         } else {
           const [open] = trajectory.pending();
-          // In words of its own: the same decision at the same instant would be the same entry, and answered to both.
+          // In different words: the same decision at the same instant would be the same entry,
+          // returned to both.
           const resolution = { principal: 'dr-who', method: 'test', reason: idempotencyKey };
           if (open !== undefined)
             answered.push(outcomeOf(trajectory[act.resolve as 'approve'](open.id, resolution), store));
@@ -504,7 +507,8 @@ test('whatever interleaving, whatever the store answers: nothing doubled, nothin
       const state = JSON.parse(await soundState(store, 't'));
       const entries = await payloads(store, 't');
 
-      // Nothing lost and nothing doubled: each answered entry is there, each once, and each proposal is ruled on once.
+      // Nothing is lost or duplicated: each answered entry exists once, and each proposal has one
+      // ruling.
       const places = outcomes.filter((outcome) => /\d$/.test(outcome)).map((outcome) => outcome.split(' ')[1]);
       expect(new Set(places).size).toBe(places.length);
       const ruled = entries.filter((entry) => entry.seq > 0 && !('resolves' in entry && entry.resolves !== undefined));
@@ -516,7 +520,7 @@ test('whatever interleaving, whatever the store answers: nothing doubled, nothin
       const unanswered = entries.length - 1 - places.length;
       expect(unanswered).toBeLessThanOrEqual(faults.filter(([, kind]) => kind === 'thrown, written').length);
 
-      // The state is what the commits say, and keeps the rules.
+      // The state equals the fold of the commits, and keeps the rules.
       const commits = entries.filter((entry) => entry.kind === 'commit');
       const sum = (name: string, arg: string): number =>
         commits
@@ -530,7 +534,7 @@ test('whatever interleaving, whatever the store answers: nothing doubled, nothin
         commits.filter(({ action }) => action.name === 'put').length,
       );
 
-      // Every process comes to the same world.
+      // Every process reaches the same state.
       for (const [i, trajectory] of processes.entries()) {
         store.plan = new Map();
         await trajectory.propose(intent('fail', {}, worker, { role: 'asker', idempotencyKey: `last-${i}` }));

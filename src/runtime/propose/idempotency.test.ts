@@ -55,7 +55,7 @@ describe('the same key and intent', () => {
     if (ruling === 'escalated') {
       const id = trajectory.pending()[0]?.id as string;
       await again.approve(id, { principal: 'dr-who', method: 'test' });
-      // What became of it is the answer: whoever asks again must hear that it was committed, and not wait for ever.
+      // The final outcome is returned: a repeated call must get the commit, and not wait forever.
       expect(await again.propose(input)).toMatchObject({ ruling: 'committed', entry: { seq: 2 } });
     } else expect(await again.propose(input)).toEqual(atOnce[0]);
   });
@@ -75,7 +75,7 @@ describe('the same key and intent', () => {
     const turn = { at: START, random: () => seededRandom('turn') };
     const before = await trajectory.during(turn, () => trajectory.propose(input));
     expect(before).toMatchObject({ ruling: 'committed' });
-    // Who has not heard of it yet asks the store before it refuses.
+    // A process that does not know it yet asks the store before it refuses.
     for (const at of [elsewhere, trajectory]) expect(await at.propose(input)).toEqual(before);
     const byValue = keyed(1, 'k2', { observations: [{ name: 'ticket#1', value }] });
     for (const at of [elsewhere, trajectory]) {
@@ -125,7 +125,7 @@ test.each(['approve', 'reject', 'expire'] as const)(
       const again = await ask();
       await resolved;
       expect(trajectory.pending()).toEqual([]);
-      // It may have been answered before anything became of it.
+      // It may have been answered before it was resolved.
       expect(['escalated', way === 'approve' ? 'committed' : 'rejected']).toContain(again.ruling);
       expect(await allEntries(store, 't')).toHaveLength(way === 'expire' ? 4 : 3);
     }

@@ -23,7 +23,7 @@ async function begun(): Promise<{ store: FaultyStore; trajectory: Trajectory }> 
   return { store, trajectory: await processOver(store).create(desk, { trajectoryId: 't', writs: [worker] }) };
 }
 
-/** Adds one where nothing changed. */
+/** Adds one if nothing changed. */
 function addIf(trajectory: Trajectory, ifUnchanged: IfUnchanged, rest: object = {}): Promise<Ruling> {
   return trajectory.propose(intent('add', { by: 1 }, worker, { ifUnchanged, ...rest }));
 }
@@ -55,7 +55,7 @@ describe('a proposal that rests on places', () => {
       });
     for (const place of ['/data/c', '/data/a/x', '/asked'])
       expect(await addIf(trajectory, { since, places: [place] })).toMatchObject({ ruling: 'committed' });
-    // From that change on, nothing has changed.
+    // Since that change, nothing has changed.
     expect(await addIf(trajectory, { since: idOf(changing), places: ['/data'] })).toMatchObject({
       ruling: 'committed',
     });
@@ -89,7 +89,7 @@ describe('a proposal that rests on places', () => {
     const since = trajectory.head;
     await trajectory.propose(intent('add', { by: 99 }, worker));
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
-    // Nothing has changed; what `add` meets is not frozen.
+    // Nothing has changed; the paths of `add` are not frozen.
     const places = ['/n', '/asked'];
     expect(await addIf(trajectory, { since, places: ['/n'] })).toMatchObject({ ruling: 'committed' });
     expect(await addIf(trajectory, { since, places: ['/n'] })).toMatchObject({ reason: 'conflict' });
@@ -149,7 +149,7 @@ describe('a proposal that rests on places', () => {
           ifUnchanged: { since: from, places },
         }),
       );
-    // As long as there is no list, it may become something that has such a member.
+    // While there is no list, the path may become an object with such a field.
     expect(await put(['/boxes/a/-'])).toMatchObject({ ruling: 'committed' });
     expect(await put(['/boxes/a/-'])).toMatchObject({ reason: 'conflict' });
     const later = trajectory.head;
@@ -181,7 +181,7 @@ describe('a proposal that rests on places', () => {
       expect(await keyed('two', other)).toEqual(refused);
     }
     expect(await allEntries(store, 't')).toHaveLength(4);
-    // Nor is it in what was recorded.
+    // Nor is it in the record.
     const recorded = JSON.stringify(await payloads(store, 't'));
     expect(recorded).not.toContain('nchanged":');
     expect(recorded).not.toContain('places');
@@ -211,13 +211,16 @@ describe('what has changed since', () => {
       addIf(trajectory, { since, places: ['/asked'] }),
     ]);
     const refused = { reason: 'conflict', detail: expect.stringContaining(idOf(second)) };
-    // The first was asked before, and waited for a moment.
+    // The first was checked before, and waited for a moment.
     expect([first, third]).toMatchObject([refused, refused]);
     expect(fourth).toMatchObject({ ruling: 'committed' });
   });
 
   describe('is seen while the ledger is read', () => {
-    /** What is answered where all that `meanwhile` does is done after the entries were read, and before they are looked at. */
+    /**
+     * The ruling if all of `meanwhile` happens after the entries were read, and before they are
+     * inspected.
+     */
     async function overtaken(
       places: readonly string[],
       meanwhile: (trajectory: Trajectory, store: FaultyStore) => Promise<Ruling>,
@@ -271,7 +274,7 @@ describe('what has changed since', () => {
     const asked = addIf(trajectory, { since, places: ['/data'] });
     await expect(lost).rejects.toThrow();
     expect(await asked).toMatchObject({ ruling: 'committed' });
-    // Nor is a head a beginning that was lost.
+    // Nor is a head whose first entry was lost.
     store.plan = new Map([[store.commits + 1, 'thrown, lost']]);
     const again = keep(trajectory, 1);
     const ahead = trajectory.head;
@@ -287,7 +290,7 @@ describe('what has changed since', () => {
     for (let i = 0; i < 3; i++) {
       const since = trajectory.head;
       const changing = await keep(other, i);
-      // Not known here: the append tells, and it is looked at what is new.
+      // Not known here: the append reports it, and the new entries are inspected.
       expect(await addIf(trajectory, { since, places: ['/data'] })).toMatchObject({
         reason: 'conflict',
         detail: `/data was changed by ${idOf(changing)}, after ${since}`,
@@ -345,7 +348,7 @@ describe('what has changed since', () => {
       detail: `/patients/p/name was changed by ${idOf(erased)}, after ${noted}`,
     });
     expect(await note(clinic.head, 'name')).toMatchObject({ ruling: 'committed' });
-    // What was read and is erased by now is still known to have changed.
+    // A value that was read and is now erased still counts as changed.
     await clinic.erase({ at: ['/patients/p/notes/0'], reason: 'asked for', writ: worker });
     expect(await note(admitted, 'notes/0')).toMatchObject({ reason: 'conflict' });
   });

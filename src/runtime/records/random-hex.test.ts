@@ -5,7 +5,7 @@ test('bytes are written as they were drawn, however many there are, and nothing 
   for (const length of [0, 1, 12, 64, 65, 200, 3]) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + length) & 0xff);
     expect(randomHex({ bytes: () => bytes }, 16)).toBe(Buffer.from(bytes).toString('hex'));
-    // As a generator written in plain JavaScript may answer.
+    // A generator in plain JavaScript may return this.
     const buffer = bytes.buffer as unknown as Uint8Array;
     expect(randomHex({ bytes: () => buffer }, 16)).toBe(Buffer.from(bytes).toString('hex'));
   }

@@ -13,9 +13,9 @@ const pause = async (from: number, to: number): Promise<void> => {
   log.push(`pause ${from}-${to}`);
 };
 
-/** A store that gives each turn, or none. */
+/** A store that grants each write lock, or none. */
 const turns = (given = true) => {
-  // A turn that a test leaves is over in another one.
+  // A write lock that one test leaves has ended in the next.
   const own = log;
   return {
     turn: async (trajectoryId: string) => {
@@ -107,7 +107,7 @@ describe('a writer', () => {
     await nextTurn();
     expect(log).toEqual(['take t']);
     company.answered();
-    // The caller proposes again at once.
+    // The caller proposes again immediately.
     company.sent();
     await nextTurn();
     await nextTurn();
@@ -118,7 +118,7 @@ describe('a writer', () => {
     const company = among();
     company.lost();
     await company.letIn();
-    // Reading failed, or what was to be proposed was ruled on by others: nothing more is heard.
+    // Reading failed, or another writer ruled on the proposal: no further call follows.
     while (!log.includes('end')) await sleep(10);
     expect(log).toEqual(['take t', 'end']);
   });
@@ -127,7 +127,7 @@ describe('a writer', () => {
     const company = among();
     await lose(company);
     await append(company);
-    // The look at whether it is idle is still to come when the next turn has begun.
+    // The idle check is still pending when the next write lock is acquired.
     await company.letIn();
     expect(log).toEqual(['take t', 'end', 'take t']);
     await nextTurn();

@@ -156,7 +156,10 @@ describe('whatever waits', () => {
 });
 
 describe('what a proposal changes beside its footprint', () => {
-  /** A strike marks its approval where no rule looks, and a first one begins the account's book. */
+  /**
+   * A strike marks its approval at a path that no rule reads, and a first strike creates the
+   * account's book.
+   */
   const book = defineDomain<any, any>({
     name: 'book',
     version: '1',
@@ -209,7 +212,7 @@ describe('what a proposal changes beside its footprint', () => {
 
   test('is frozen too: the place of its mark, and the object that it begins', async () => {
     const { trajectory, propose } = await asked();
-    // It would begin the same book: what waits would then do something else.
+    // It would create the same book, so the pending proposal would make another change.
     expect(await propose('strike', 1, 'a', '2')).toMatchObject({ ruling: 'frozen' });
     expect(await propose('strike', 1, 'b', '1')).toMatchObject({ ruling: 'committed' });
     expect(await propose('look', 1, 'marked', '1')).toMatchObject({ ruling: 'frozen' });
@@ -225,7 +228,10 @@ describe('what a proposal changes beside its footprint', () => {
   });
 });
 
-/** Two who write apart, and are judged by rules that both read the rate; approving the second moves it. */
+/**
+ * Two proposals with separate writes, checked by rules that both read the rate; approving the
+ * second changes the rate.
+ */
 function ratesOf(approvals: number) {
   const marked = (which: string, moves: boolean) => ({
     approvals,
@@ -277,7 +283,7 @@ describe('while two wait whose freezes meet', () => {
     expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('b')))).toBe('frozen');
     await expect(trajectory.approve(y, doctor('b'))).rejects.toMatchObject({ evidence: { by: x, path: '/rate' } });
     expect(trajectory.state()).toEqual({ x: 0, y: 0, rate: 0, ok: {} });
-    // What changes nothing there goes on, and what was refused then does.
+    // A proposal that changes nothing there proceeds, and so does the one that was refused then.
     expect(await trajectory.approve(x, doctor('a'))).toMatchObject({ ruling: 'committed' });
     expect(trajectory.state()).toEqual({ x: 9, y: 0, rate: 0, ok: { x: 'dr-a' } });
     expect(await trajectory.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
@@ -305,7 +311,7 @@ describe('while two wait whose freezes meet', () => {
   test('of several who approve, each sees the same', async () => {
     const { trajectory, x, y } = await waiting(2);
     const half = await pendingOf(trajectory.approve(x, doctor('a')));
-    // Before the last as well: nobody approves what could not be committed.
+    // Also before the last approval: a proposal that could not be committed gets no approval.
     expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('a')))).toBe('frozen');
     await expect(trajectory.approve(y, doctor('a'))).rejects.toMatchObject({ evidence: { by: half } });
     expect(await trajectory.approve(half, doctor('b'))).toMatchObject({ ruling: 'committed' });

@@ -3,12 +3,12 @@ import type { Hash } from '#ledger';
 import { deskOf, FaultyStore } from '../../../tests/support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
-// An entry that a head names is one to go on from, also while it is on its way to the store.
+// An entry that a head names can be continued from, also while it is in flight to the store.
 
 const desk = deskOf();
 const worker = writFor('agent');
 
-/** Three entries that are on their way to the store, and how they get there. */
+/** Three entries in flight to the store, and the calls that let them through. */
 async function underWay() {
   const store = new FaultyStore();
   const assize = runtimeOver(store, [desk]);

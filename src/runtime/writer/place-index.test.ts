@@ -18,7 +18,7 @@ test('finds what overlaps, among what was added and not removed', () => {
         const former = there.get(gone);
         if (former !== undefined) index.remove(former, gone);
         there.delete(gone);
-        // Of what is not there.
+        // A value that is not in the index.
         index.remove(place, -1);
         index.remove(patternFromText('/z/z'), n);
       }

@@ -22,12 +22,12 @@ test('says what was added last, also after it was written down, and over others 
       for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
       for (const [id, seq] of second) model.set(id, seq);
       for (let n = 0; n <= 30; n++) expect(above.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
-      // What is added over others leaves them as they are, and however they came there, it is the same text.
+      // Additions over another index leave it unchanged, and the text does not depend on the order.
       expect(again.state()).toEqual(below.state());
       const backwards = new RuledProposals();
       for (const [id, seq] of [...new Map(first)].reverse()) backwards.add(id, seq);
       expect(backwards.state()).toEqual(below.state());
-      // Written down, gone on with, and written down again is what all of them at once come to.
+      // Saved, extended and saved again, the index equals one with all additions at once.
       for (const [id, seq] of second) {
         again.add(id, seq);
         below.add(id, seq);

@@ -19,7 +19,7 @@ async function begun(store = new FaultyStore()): Promise<{ store: FaultyStore; t
   return { store, trajectory };
 }
 
-/** Slices as they came, to be compared when the microtasks are done. */
+/** Slices in the order of the calls, to be compared after the microtasks. */
 function watch(trajectory: Trajectory, role: string, params = {}): { seen: unknown[]; stop: () => void } {
   const seen: unknown[] = [];
   const stop = trajectory.subscribe(role, params, (slice) => seen.push(slice));

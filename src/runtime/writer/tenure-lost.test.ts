@@ -7,7 +7,8 @@ import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../..
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
-// Whoever loses what they had at work is told by what they wait for, and by nothing else: a process would end by that.
+// A process that loses its lease gets the error from awaited calls only. An unhandled rejection
+// would end the process.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0, deadlineMs: 5_000 };
@@ -55,7 +56,7 @@ const BODIES: readonly [name: string, does: Bodies][] = [
   ],
 ];
 
-/** A transaction of a process that ends in the midst of it, for whoever comes next. */
+/** A transaction of a process that ends in the middle of it, for the next process. */
 async function leave(store: Store, outside: Outside): Promise<void> {
   const steps = new Steps(5);
   const random = seededRandom('left');
@@ -82,7 +83,7 @@ const toolsOf = (outside: Outside) => [
 type Held = Pick<Tenure | Membership, 'release'>;
 type Store = MemoryStore & EffectStore & Partial<SharedEffectStore>;
 
-/** A store that does something at one of its writes, before it or after it. */
+/** A store that runs a step before or after one of its writes. */
 function doing(store: Store, at: number, what: (held: Held) => Promise<void>) {
   let held: Held | undefined;
   const seen = { steps: 0 };
@@ -108,7 +109,7 @@ function doing(store: Store, at: number, what: (held: Held) => Promise<void>) {
   return { own, seen };
 }
 
-/** Somebody else has it from now on. */
+/** Another process has the lease from now on. */
 async function taken(store: Store, held: Held): Promise<void> {
   await held.release();
   const next = store.shareEffects === undefined ? store.holdEffects() : store.shareEffects({ leaseMs: 600_000 });
@@ -121,7 +122,7 @@ describe.each([
 ])('of %s', (_, shared) => {
   describe.each<[string, readonly string[], (store: Store, held: Held) => Promise<void>]>([
     ['loses its place', ['tenure_lost'], taken],
-    // A store that is closed ends memberships as well.
+    // A closed store also ends memberships.
     ['loses its store', ['store_closed', 'tenure_lost'], async (store) => void store.close()],
   ])('who %s at any write', (_, codes, loses) => {
     test.each(BODIES)('and %s is told, and the process goes on', async (_, does) => {

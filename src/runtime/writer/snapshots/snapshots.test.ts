@@ -1,6 +1,6 @@
 /**
- * A snapshot changes nothing but how long an opening takes: whoever goes on from one does, entry for entry, what one does who
- * has replayed everything.
+ * A snapshot changes only the duration of an opening. A runtime that continues from a snapshot
+ * behaves, entry for entry, like one that replayed everything.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,14 +31,17 @@ import { foldTrajectory } from '../fold.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 import { SNAPSHOT_AFTER } from './snapshots.ts';
 
-/** One freezes the world while something waits, the others only what it touches; in the last it takes two people. */
+/**
+ * The first domain freezes the whole state while a proposal is pending, the others only a
+ * footprint. In the last domain two counselors must approve.
+ */
 const domains = [deskOf(), deskOf('footprint', 'apart'), severalOf(2, 'footprint')];
 
 const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 50 } }, lead.privateKey);
 const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
 const eastern = writFor('east', { trajectory: 't', budget: { usd: 15, eur: 5 } });
 
-/** Some are known from the beginning, some only when they are presented. */
+/** Some writs are known from the start, some only once they are presented. */
 const WRITS: readonly { readonly writ: Writ; readonly chain: readonly Writ[] }[] = [
   { writ: granted, chain: [] },
   { writ: worker, chain: [] },
@@ -47,7 +50,7 @@ const WRITS: readonly { readonly writ: Writ; readonly chain: readonly Writ[] }[]
   { writ: eastern, chain: [] },
 ];
 
-/** Keeps what was committed, so that the same store can be had again. */
+/** Records its commits, so that an equal store can be built again. */
 class RecordedStore extends MemoryStore {
   readonly batches: Batch[] = [];
 
@@ -98,7 +101,7 @@ const act = fc.oneof(
 const step = fc.record({ where: fc.oneof(fc.constant(0), fc.nat(5)), act });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Where the life that is compared goes on: a runtime, its clock and its store. */
+/** A process of a compared run: a runtime, its clock and its store. */
 interface Process {
   readonly store: RecordedStore;
   readonly clock: HandClock;
@@ -112,7 +115,7 @@ function processOver(store: RecordedStore, seed: string, at: HandClock['at'], re
   return { store, clock, assize: runtimeOver(store, domains, options) };
 }
 
-/** Does one step, and says everything that can be seen of it. */
+/** Performs one step, and returns everything visible of its result. */
 async function perform({ store, clock, assize }: Process, { where, act }: Step): Promise<unknown> {
   const names = (await assize.trajectories()).map(({ trajectory_id }) => trajectory_id);
   const trajectory = await assize.open(names[where % names.length] as string);
@@ -154,7 +157,7 @@ async function performOn(
     const open = trajectory.delegations();
     const started = open[act.conclude % Math.max(1, open.length)];
     if (started !== undefined) return trajectory.conclude(started.id, { finalAnswer: act.conclude });
-    // Concluded before it was opened, perhaps: the same again is the same entry.
+    // Perhaps concluded before it was opened: repeating the conclusion returns the same entry.
     const starts = (await allEntries(store, trajectory.id)).filter(({ kind }) => kind === 'delegation');
     return starts[0] && trajectory.conclude(starts[0].id);
   }
@@ -168,7 +171,7 @@ async function performOn(
   return undefined;
 }
 
-/** Everything that can be seen of all trajectories. */
+/** Everything visible of all trajectories. */
 async function sightOf({ store, assize }: Process): Promise<unknown[]> {
   const seen: unknown[] = [];
   for (const { trajectory_id: name } of await store.trajectories()) {
@@ -197,7 +200,7 @@ test('whoever opens from a snapshot at any entry goes on as one who has replayed
       minLength: 5,
       maxLength: 15,
     }),
-    /** Of each trajectory, where its snapshot stands; some have none. */
+    /** The position of each trajectory's snapshot; some have none. */
     stands: fc.array(fc.option(fc.nat(1_000)), { minLength: 12, maxLength: 12 }),
     between: fc.nat(1_000),
   });
@@ -214,7 +217,7 @@ test('whoever opens from a snapshot at any entry goes on as one who has replayed
       const stand = stands[n % stands.length];
       if (stand === null || stand === undefined) continue;
       const row = await snapshotAt(store, name, stand % entries);
-      // However it was come by, it is the same text.
+      // The snapshot text is the same, however it was made.
       const early = await snapshotAt(store, name, between % ((stand % entries) + 1));
       expect(await snapshotAt(store, name, stand % entries, early)).toEqual(row);
       await store.putSnapshot(row, 0);
@@ -224,7 +227,8 @@ test('whoever opens from a snapshot at any entry goes on as one who has replayed
     const resumed = processOver(store, 'second', at, { snapshots: store, onSnapshotFailed });
 
     for (const next of after) {
-      // The same again, often with its idempotency key: what was ruled before the snapshot is known behind it.
+      // A repeated step, often with its idempotency key: rulings before the snapshot are known
+      // after it.
       const each = 'again' in next ? (before[next.again % before.length] as Step) : next;
       const expected = await perform(replayed, each);
       expect(await perform(resumed, each)).toEqual(expected);
@@ -241,7 +245,7 @@ test('whoever opens from a snapshot at any entry goes on as one who has replayed
     expect(met.get(what) ?? 0, what).toBeGreaterThan(0);
 });
 
-/** What became of a step, to see that lives are not all the same. */
+/** The outcome of a step, to check that the runs differ. */
 function nameOf(outcome: unknown, { act }: Step): string {
   if (typeof outcome !== 'object' || outcome === null) return 'nothing';
   if ('code' in outcome) return outcome.code as string;
@@ -253,7 +257,10 @@ function nameOf(outcome: unknown, { act }: Step): string {
   return Object.keys(outcome)[0] as string;
 }
 
-/** A store with something of everything in it, and the snapshot of its end; and how it opens without one. */
+/**
+ * A store with data of every kind, the snapshot of its end, and its state when opened without a
+ * snapshot.
+ */
 async function furnished() {
   const store = new RecordedStore();
   const { assize, clock } = processOver(store, 'first', new HandClock().at, {});
@@ -269,7 +276,7 @@ async function furnished() {
   return { store, row, at: clock.at, length: trajectory.length, state: trajectory.state(), head: trajectory.head };
 }
 
-/** How it opens with that snapshot, and what is told. */
+/** The state when opened with that snapshot, and the reported errors. */
 async function openedWith(store: MemoryStore, row: SnapshotRow | undefined, rest: Partial<AssizeOptions> = {}) {
   if (row !== undefined) await store.putSnapshot(row, 0);
   const told: RuntimeError[] = [];
@@ -279,7 +286,7 @@ async function openedWith(store: MemoryStore, row: SnapshotRow | undefined, rest
   return { assize, trajectory, told: told.map(({ code }) => code), state: trajectory.state(), head: trajectory.head };
 }
 
-/** The seqs from which an opening reads pages of entries. */
+/** Counts the seqs from which an opening reads pages of entries. */
 class CountedStore extends MemoryStore {
   readonly pages: number[] = [];
 
@@ -291,14 +298,14 @@ class CountedStore extends MemoryStore {
 
 type Place = readonly (string | number)[];
 
-/** Every place in a value where something stands. */
+/** Every path in a value. */
 function placesOf(value: Json, above: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [above];
   const inside = Object.entries(value).flatMap(([key, member]) => placesOf(member as Json, [...above, key]));
   return above.length === 0 ? inside : [above, ...inside];
 }
 
-/** The value with something else at that place, or nothing. */
+/** The value with another value at that path, or without it. */
 function changedAt(value: Json, [key, ...rest]: Place, removed: boolean): Json {
   const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, Json>;
   const old = copy[key as string] as Json;
@@ -341,7 +348,7 @@ describe('a snapshot that was changed', () => {
         await store.putSnapshot({ ...row, text, hash: hashText(text) }, 0);
         const isOfAnother = place[0] === 'format' || place[0] === 'compiler_version';
         const named = (await fsck(store)).faults.map(({ code }) => code);
-        // What says that it is of another version is looked at by nobody.
+        // A snapshot marked as another version is not inspected.
         expect(named, String(place)).toEqual(isOfAnother ? [] : ['snapshot_differs']);
         expect((await openedWith(store, undefined)).head, String(place)).toBe(head);
       }
@@ -359,7 +366,7 @@ describe('a snapshot that was changed', () => {
     const opened = await openedWith(store, change(row));
     expect(opened).toMatchObject({ state, head });
     const faults = (await fsck(store)).faults.map(({ code }) => code);
-    // A text without a format is of no version that anybody here reads.
+    // A text without a format belongs to no known version.
     expect([opened.told, faults]).toEqual(
       _what === 'other JSON' ? [[], []] : [['snapshot_failed'], ['snapshot_differs']],
     );
@@ -417,7 +424,7 @@ test('only what came after a snapshot is read', async () => {
   const counted = new CountedStore();
   for (const batch of store.batches) await counted.commit(batch);
   await openedWith(counted, row);
-  // The entry that it stands at is looked at again.
+  // The entry of the snapshot is read again.
   expect(counted.pages).toEqual([length - 1]);
 });
 
@@ -441,7 +448,7 @@ test('a branch is opened from a snapshot of its source that stands before it beg
   for (const [n, name] of ['early', 'late'].entries()) {
     copied.pages.length = 0;
     expect((await world.open(name)).state()).toEqual(states[n]);
-    // Its own page, and of the source what is between.
+    // Its own page, and the part of the source in between.
     expect(copied.pages).toEqual(name === 'early' ? [0, 0] : [0, middle.seq]);
   }
 });
@@ -460,7 +467,7 @@ test('a snapshot of the source that does not fit what follows gives way to a rep
   expect([row.seq, opened.state()]).toEqual([length - 1, branch.state()]);
 });
 
-/** So many entries, quickly. */
+/** Adds that many entries quickly. */
 async function lengthened(trajectory: Trajectory, count: number): Promise<void> {
   const inputs = Array.from({ length: count }, () => intent('pay', { usd: 0 }, worker));
   await Promise.all(inputs.map((input) => trajectory.propose(input)));
@@ -483,7 +490,7 @@ describe('a snapshot is left', () => {
   test.each(['release', 'close'] as const)('at %s by who added many entries, of what is durable', async (way) => {
     const { store } = await furnished();
     const { assize, trajectory } = await openedWith(store, undefined);
-    // Known here, and in no entry: the next who opens does not know it.
+    // Known here, but in no entry: the next opening does not know it.
     await trajectory.propose(intent('pay', { usd: 6 }, { writ: lowest, chain: [below, granted] } as never));
     await lengthened(trajectory, SNAPSHOT_AFTER + 10);
     const late = trajectory.propose(intent('add', { by: 1 }, worker));
@@ -548,7 +555,7 @@ describe.each(FAULTS)('with a store that has $kind', (fault) => {
     expect([trajectory.head, trajectory.state()]).toEqual([honest.head, honest.state]);
     await assize.close();
     expect(told.map(({ code }) => code)).toEqual(fault.kind === 'delay' ? [] : ['snapshot_failed']);
-    // The next one has it, or makes it.
+    // The next opening has it, or makes it.
     const next = await openedWith(store, undefined);
     await next.assize.close();
     expect([next.head, next.told]).toEqual([honest.head, []]);
@@ -593,7 +600,7 @@ test('two handles on one file: each reads on from what the other has left, and t
   expect(await other.snapshot('t')).toMatchObject({ seq: SNAPSHOT_AFTER + 1 });
   const theirs = await right.open('t');
   expect(theirs.pending()).toHaveLength(1);
-  // Told of a conflict, the one who is behind reads anew, from the snapshot.
+  // After a conflict the stale runtime reloads, from the snapshot.
   const [approved, paid] = await Promise.all([
     theirs.approve((waiting as { pending: string }).pending, DOCTOR),
     mine.propose(intent('pay', { usd: 0 }, worker)),
@@ -646,7 +653,7 @@ test('a process opens from what another one has left, and leaves one for it', as
   const length = SNAPSHOT_AFTER + 2;
   expect(JSON.parse(said)).toEqual({ from: length - 1, length: length + 1 + SNAPSHOT_AFTER });
   expect((await store.snapshot('t'))?.seq).toBe(length + SNAPSHOT_AFTER);
-  // Behind, and told so: it reads anew, from the other's snapshot.
+  // After a conflict the stale runtime reloads, from the other's snapshot.
   expect((await mine.propose(intent('add', { by: 1 }, worker))).ruling).toBe('committed');
   expect(mine.length).toBe(length + 2 + SNAPSHOT_AFTER);
   const replayed = await runtimeOver(store, domains).open('t');
