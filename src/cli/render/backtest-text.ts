@@ -4,7 +4,7 @@ import { counted } from '../terminal/counted.ts';
 import type { Output } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
 
-/** What the reports of several trajectories come to. */
+/** The combined reports of several trajectories. */
 export interface BacktestSum {
   readonly trajectories: number;
   readonly judged: number;
@@ -92,7 +92,7 @@ function rulingOf(ruled: Ruled, other: Ruled): string {
   return `${ruling}${by === undefined ? '' : ` (${by})`}${toWhom(ruled, other)}`;
 }
 
-/** Who must approve it, where that is more than one, or is what differs. */
+/** The required approvers, if there are several, or if they differ. */
 function toWhom({ channel, approvals }: Ruled, other: Ruled): string {
   if (channel === undefined) return '';
   const differs = other['channel'] !== undefined && (other['channel'] !== channel || other['approvals'] !== approvals);
@@ -114,7 +114,7 @@ function whyOf({ recorded, now, resolved, writ_assumed }: VerdictDifference): st
     .join('; ');
 }
 
-/** What was tried, in a trajectory of that domain. */
+/** The tested rules, in a trajectory of that domain. */
 function triedOf({ domain, recorded_domain, policy }: BacktestReport): string {
   const parts = [
     policy && `the policy ${policy.id} (${shortId(policy.digest)})`,

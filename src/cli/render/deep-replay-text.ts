@@ -11,7 +11,7 @@ import type { Output } from '../terminal/output.ts';
 import { green, line, red } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
 
-/** Characters of a value that are shown on a line of its own. */
+/** Maximum number of shown characters of a value on its own line. */
 const SHOWN_MAX = 200;
 
 export interface DeepOptions {
@@ -19,13 +19,17 @@ export interface DeepOptions {
   readonly changedDomain?: boolean;
 }
 
-/** What a deep replay runs with. */
+/** The domains and options of a deep replay. */
 export interface Domains {
   readonly domains: readonly Domain[];
   readonly changedDomains: boolean;
 }
 
-/** The shipped domains and those of the files; of one name the file's is the last. @throws CliError */
+/**
+ * The shipped domains and those of the files. A file's domain replaces a shipped one of the same
+ * name.
+ * @throws CliError
+ */
 export async function domainsFor({ domain, changedDomain = false }: DeepOptions): Promise<Domains> {
   // A trajectory of recorded runs without a policy has one of these domains.
   const bare = await domainsWithoutInvariants();
@@ -33,7 +37,8 @@ export async function domainsFor({ domain, changedDomain = false }: DeepOptions)
 }
 
 /**
- * Sees that there is a domain for each trajectory, before long work begins. Those that can't be read are left to it.
+ * Checks that every trajectory has a domain, before the replay starts. Unreadable trajectories are
+ * left to the replay.
  *
  * @throws RuntimeError `domain_mismatch`
  */
@@ -44,7 +49,7 @@ export async function requireDomains(store: Store, trajectoryIds: readonly strin
   }
 }
 
-/** Runs the domains again on what is recorded. */
+/** Runs the domains again on the recorded proposals. */
 export function replayDeeply(
   { interruption, progress }: Session,
   store: Store,
@@ -122,7 +127,7 @@ function textOf({ what, recorded, now }: Difference): string {
   return `${what}: recorded ${valueText(recorded)}; now ${valueText(now)}`;
 }
 
-/** A ruling in words, a sentence as it is, anything else as JSON. */
+/** A ruling in words, a sentence unchanged, any other value as JSON. */
 function valueText(value: Json): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null || !('ruling' in value)) return shortJson(value, SHOWN_MAX);

@@ -8,10 +8,10 @@ import { shortJson } from '../terminal/short-json.ts';
 import type { Parting, Span } from './lineage.ts';
 import { type Summary, shortTime } from './summary.ts';
 
-/** Entries of one side that are shown in text; --json has all of them. */
+/** Maximum number of entries of one side in text; --json has all of them. */
 const ENTRIES_MAX = 20;
 
-/** Of the first and of the second. */
+/** The entries of the first and of the second side. */
 export type Both<T> = readonly [T, T];
 
 export interface PlacedSummary extends Summary {

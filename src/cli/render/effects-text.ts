@@ -11,12 +11,14 @@ import type { Output } from '../terminal/output.ts';
 import { dim, line, type Printable, yellow } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
 
-/** Of a name, where there is little room. */
+/** Maximum number of characters of a name in a narrow column. */
 const SHORT = 16;
-/** Characters of a value that is kept, in text. */
+/** Maximum number of characters of a stored value in text. */
 const KEPT_SHOWN = 200;
 
-/** A proposal that waits for a person, with what tools are to do when it is approved: nothing of that stands meanwhile. */
+/**
+ * A pending proposal, with the tool calls that follow its approval. None of them is in effect yet.
+ */
 export interface WaitingProposal {
   readonly id: string;
   readonly trajectory_id: string;
@@ -24,8 +26,9 @@ export interface WaitingProposal {
 }
 
 /**
- * Those there are, of one trajectory or all; or why that can't be said. The ledger has them, and the effect log nothing but attempts that
- * have ended; so what was done is listed also where a trajectory can't be read.
+ * The pending proposals of one trajectory or all, or the reason why they are unavailable. They are
+ * in the ledger, and the effect log has only ended attempts. The effects are therefore listed even
+ * if a trajectory is unreadable.
  */
 export async function waitingProposals(
   store: Store,
@@ -45,7 +48,7 @@ export async function waitingProposals(
   }
 }
 
-/** Whether nothing of a transaction is left to do. */
+/** Whether a transaction is settled. */
 export function hasEnded(phase: EffectTransaction['phase']): boolean {
   return phase === 'settled' || phase === 'aborted';
 }
@@ -59,12 +62,12 @@ export function printWaiting(out: Output, waiting: readonly WaitingProposal[] | 
     );
 }
 
-/** What the store has of something that the effect log keeps by salted hash; some may be erased. */
+/** The stored values of the effect log's hashed fields. Some may be erased. */
 type Kept = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
 
 /**
- * Of an effect. `residue`: what it has left that was undone in part, with what was done about that, where its tool mitigates. `differs`: what
- * its body was told that it answers, and what it would have answered since.
+ * The details of an effect. `residue`: the residue of a partial compensation, with its mitigation
+ * if the tool mitigates. `differs`: the answer that the body received, and the later answer.
  */
 interface KeptOf {
   readonly residue?: Kept;
@@ -94,7 +97,7 @@ async function keptAt(store: Store, { $blob: hash, bytes }: NonNullable<ListedEf
   return value === undefined ? { missing: true } : { value };
 }
 
-/** As `--json` has one. */
+/** The form in `--json`. */
 export function described(
   { epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction,
   kept: KeptOfEffects,
@@ -126,7 +129,10 @@ export function described(
   };
 }
 
-/** A table, whose columns are named as what `--json` and `effects resolve` give, and what it has no room for: why somebody has to look, what was left, what would answer otherwise, what is kept free, what waits for whom. */
+/**
+ * A table whose columns are named as in `--json` and `effects resolve`. Long details are listed
+ * below it: reasons, residues, differing answers, reserved budget, and waits.
+ */
 export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: KeptOfEffects): void {
   out.table(
     [
@@ -176,7 +182,10 @@ function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { reado
   return sum;
 }
 
-/** Of the effects of one why they wait, what was not taken back, and what was not done as it would answer otherwise: each a line. */
+/**
+ * The lines of a transaction: why its effects are unresolved, their residues, and effects that were
+ * skipped because their answer would differ.
+ */
 function keptLines({ epoch, effects }: EffectTransaction, kept: KeptOfEffects): Printable[] {
   return effects.flatMap((effect) => {
     const { residue, differs } = kept.get(effect) ?? {};
@@ -208,7 +217,7 @@ function differenceText(value: Json): Printable {
   return line`${dim('its body was told')} ${shortJson(told, KEPT_SHOWN)}${dim(', and now it would answer')} ${shortJson(answer, KEPT_SHOWN)}`;
 }
 
-/** As a residue is kept that a tool's `mitigate` was given. */
+/** The stored form of a residue that a tool's `mitigate` received. */
 function isMitigated(value: Json): value is { readonly mitigated: Json; readonly residue: Json } {
   if (typeof value !== 'object' || value === null) return false;
   return Object.keys(value).sort().join() === 'mitigated,residue';
@@ -216,7 +225,7 @@ function isMitigated(value: Json): value is { readonly mitigated: Json; readonly
 
 function rowsOf({ epoch, trajectoryId, name, putUpAs, phase, cause, effects }: EffectTransaction) {
   const named = putUpAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(putUpAs)})`;
-  // Whether it was rejected or waits for a person is no other phase.
+  // A rejected or pending proposal is not a separate phase.
   const last = [cause === undefined ? phase : `${phase} (${cause})`, trajectoryId, named];
   if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];
   return effects.map((effect: ListedEffect) => [

@@ -6,7 +6,7 @@ import { isErasedText } from '../store/erased-text.ts';
 import type { Column, Output } from '../terminal/output.ts';
 import { line, type Printable, type Value } from '../terminal/printable.ts';
 
-/** Characters of what is said that are shown in a table; --json has all of it. */
+/** Maximum number of characters of a fact in a table; --json has all of it. */
 const SHOWN_MAX = 80;
 
 const COLUMNS: readonly Column[] = [
@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'believed' },
 ];
 
-/** A row each; of what lost a contradiction, to whom. `marks` stand in a column of their own, before the others. */
+/** One row per fact. A losing assertion names its winner. `marks` are the first column. */
 export function printFacts(
   out: Output,
   facts: readonly FactRow[],
@@ -45,7 +45,7 @@ function cells(fact: FactRow): Value[] {
   ];
 }
 
-/** What is said, or who lost to whom. */
+/** The fact's object, or the winner of a losing assertion. */
 export function saidOf(fact: FactRow): Printable {
   if (fact.row_kind === 'current' || isErasedText(fact.object)) return line`${shortened(fact.object)}`;
   const { members, winner, loser } = readWitness(fact);
@@ -53,7 +53,10 @@ export function saidOf(fact: FactRow): Printable {
   return line`${shortened(objectOf(loser))} lost to ${shortened(objectOf(winner))}`;
 }
 
-/** As much of an id as tells facts apart: ids of pieces and of losers have more than a claim. */
+/**
+ * Enough of an id to distinguish facts: ids of parts and of losing assertions are longer than a
+ * claim's.
+ */
 export function shortFact(id: FactVersion['fact_id']): string {
   return id.replace(/[0-9a-f]{64}/g, shortId);
 }

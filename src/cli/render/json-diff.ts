@@ -5,8 +5,9 @@ import type { Patch } from '#ledger';
 type Container = readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * The RFC 6902 operations that lead from one value to the other: members in UTF-16 order of their keys, elements of a
- * list one by one, superfluous ones removed from the end. What is one object on both sides is equal and not looked into.
+ * The RFC 6902 operations that turn one value into the other. Fields are in UTF-16 order of their
+ * keys. List elements are compared by index, and surplus ones are removed from the end. An object
+ * shared by both sides is equal and not compared.
  */
 export function difference(before: Json, after: Json): Patch[] {
   const patches: Patch[] = [];

@@ -1,27 +1,30 @@
 import type { EntryRow, LedgerStore } from '#ledger';
 import { entryAt, readable } from '../store/entries.ts';
 
-/** A stretch of one chain: its entries up to and with `seq` count. */
+/** A part of one chain: its entries up to and including `seq`. */
 interface Stretch {
   readonly trajectoryId: string;
   readonly seq: number;
 }
 
-/** Entries of one chain, both ends among them. */
+/** The entries of one chain between two positions, inclusive. */
 export interface Span {
   readonly trajectoryId: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Where two chains part. `after` is the last entry that both have, null when they have none. */
+/** The fork of two chains. `after` is their last common entry, or null. */
 export interface Parting {
   readonly after: EntryRow | null;
-  /** Of each, what the other does not have, along the branches that lead to it; empty for one that ends where they part. */
+  /**
+   * For each chain, the entries that the other lacks, along its branches. Empty for a chain that
+   * ends at the fork.
+   */
   readonly sides: readonly [readonly Span[], readonly Span[]];
 }
 
-/** Follows both back through the branches that they come from. */
+/** Follows both chains back through their source branches. */
 export async function partingOf(store: LedgerStore, a: EntryRow, b: EntryRow): Promise<Parting> {
   const [left, right] = [await lineageOf(store, a), await lineageOf(store, b)];
   let after: Stretch | null = null;
@@ -36,7 +39,7 @@ export async function partingOf(store: LedgerStore, a: EntryRow, b: EntryRow): P
   };
 }
 
-/** From the root's trajectory to the one of the entry. */
+/** From the root's trajectory to the entry's trajectory. */
 async function lineageOf(store: LedgerStore, { trajectory_id, seq }: EntryRow): Promise<Stretch[]> {
   const lineage: Stretch[] = [];
   for (let here: Stretch | undefined = { trajectoryId: trajectory_id, seq }; here !== undefined; ) {

@@ -4,19 +4,21 @@ import type { EffectTransaction } from '#runtime';
 import type { Output } from '../terminal/output.ts';
 import { bold, line, type Printable, yellow } from '../terminal/printable.ts';
 
-/** What this process was given. */
+/** The tools and keys of this process. */
 export interface Given {
   readonly tools: readonly Tool[];
   readonly domains: readonly Domain[];
   readonly hasAnchors: boolean;
 }
 
-/** What transactions need that this process was not given. */
+/** The missing requirements of transactions. */
 export interface Lacking {
   readonly tools: readonly LackedBy[];
-  /** By name and version. */
+  /** Tools, by name and version. */
   readonly domains: readonly LackedBy[];
-  /** Transactions of which something would be proposed, and no root public key is known by which a writ counts. */
+  /**
+   * Transactions that need a proposal, if no root public key is known under which a writ counts.
+   */
   readonly anchors: readonly number[];
 }
 
@@ -46,7 +48,7 @@ export function lackingIn(listed: readonly EffectTransaction[], { tools, domains
   };
 }
 
-/** Says it, each with how it is given; nothing where nothing is lacking. */
+/** Prints each missing requirement with its remedy. Prints nothing if none is missing. */
 export function printLacking(out: Output, { tools, domains, anchors }: Lacking): void {
   const said = [
     ...tools.map((each) => lacked('the tool', each, '--tools FILE')),

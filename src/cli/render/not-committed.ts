@@ -3,11 +3,11 @@ import { shortId } from '../store/entries.ts';
 import type { Output } from '../terminal/output.ts';
 import { line, red, yellow } from '../terminal/printable.ts';
 
-/** Lines of a file that were proposed as one, and what became of it where that is no commit. */
+/** Lines of a file that formed one proposal, with an outcome other than a commit. */
 export interface NotCommitted {
   readonly lines: readonly [first: number, last: number];
   readonly ruling: Exclude<Ruling, { ruling: 'committed' }>;
-  /** It was put up before, and not again. */
+  /** Submitted before, and not again. */
   readonly still?: true;
 }
 
@@ -25,7 +25,7 @@ export function printNotCommitted(out: Output, others: readonly NotCommitted[]):
   }
 }
 
-/** For programs. */
+/** The form for programs. */
 export function describedNotCommitted({ lines: [from, to], ruling, still }: NotCommitted): object {
   const { detail } = ruling;
   if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
@@ -33,7 +33,7 @@ export function describedNotCommitted({ lines: [from, to], ruling, still }: NotC
   return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail, ...(still && { still }) };
 }
 
-/** How many lines it is that are so. */
+/** The number of lines with that outcome. */
 export function linesOf(others: readonly NotCommitted[], ruling: NotCommitted['ruling']['ruling']): number {
   return others
     .filter((each) => each.ruling.ruling === ruling)

@@ -16,12 +16,12 @@ import { bold, dim, green, line, type Printable, red, type Value, yellow } from 
 import { shortJson } from '../terminal/short-json.ts';
 import { printCalls, type ToolCall } from './tool-calls.ts';
 
-/** Changes of one proposal that are shown in text; `assize show` has all of them. */
+/** Maximum number of changes of one proposal in text; `assize show` has all of them. */
 const CHANGES_MAX = 40;
 
 /**
- * What would be done if it were approved: the arguments as they are recorded, and the changes beside what stands there now. It
- * is all that a decision should rest on: what an agent says of its proposal is not part of it.
+ * The effect of an approval: the recorded arguments, and the changes next to the current values. A
+ * decision should rest on these alone: the agent's description of its proposal is left out.
  */
 export function printProposal(
   out: Output,
@@ -44,7 +44,7 @@ export function printProposal(
   printChanges(out, 'an approval adds', id, proposal.approval, state);
 }
 
-/** What an effect is that waits, and how to say what became of it: nobody approves it. */
+/** An unresolved effect, with the command that resolves it: it has no approval. */
 export function printEffect(out: Output, id: string, payload: EffectPendingPayload, calls: readonly ToolCall[]): void {
   const { epoch, n, tool, id: key } = waitingEffectOf(payload);
   const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';

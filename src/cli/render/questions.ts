@@ -8,10 +8,10 @@ import type { Output } from '../terminal/output.ts';
 import { bold, dim, line } from '../terminal/printable.ts';
 import { shortened } from './fact-text.ts';
 
-/** What has to be chosen before something can be approved; none where nothing has. */
+/** The choices required before an approval. Empty if there are none. */
 export type Questions = readonly AskedQuestion[] | 'erased';
 
-/** @throws LedgerFault for a blob that is not there */
+/** @throws LedgerFault for a missing blob */
 export async function questionsIn(pending: PendingPayload, values: Pick<Values, 'held'>): Promise<Questions> {
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
@@ -19,7 +19,7 @@ export async function questionsIn(pending: PendingPayload, values: Pick<Values, 
   return 'value' in held ? (held.value as unknown as readonly AskedQuestion[]) : 'erased';
 }
 
-/** Each question, with its members numbered from 1. */
+/** Each question, with its candidates numbered from 1. */
 export function printQuestions(out: Output, id: string, questions: Questions): void {
   if (questions === 'erased') {
     out.line(line`${dim('what is to be chosen')} was erased; it can only be rejected`);
@@ -51,11 +51,11 @@ export function printQuestions(out: Output, id: string, questions: Questions): v
   }
 }
 
-/** Digits of a whole request or claim: what has so many is for the runtime to refuse by name. */
+/** Digits of a full request or claim. The runtime itself refuses a full but unknown one. */
 const WHOLE = /^[0-9a-f]{64}$/;
 
 /**
- * The answers that were typed: `N`, where one question is asked; `REQUEST=N`, `REQUEST=CLAIM`.
+ * The typed answers: `N` for a single question; `REQUEST=N`, `REQUEST=CLAIM`.
  *
  * @throws CliError
  */

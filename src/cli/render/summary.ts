@@ -23,7 +23,7 @@ export interface Summary {
   readonly at: string;
   readonly action?: string;
   readonly role?: string;
-  /** What became of it. */
+  /** The outcome of the entry. */
   readonly ruling:
     | 'begun'
     | 'branched'
@@ -37,18 +37,18 @@ export interface Summary {
   readonly reason?: string;
   readonly invariant_id?: string;
   readonly detail?: string;
-  /** The pending entry that this one resolves, and who resolved it. */
+  /** The pending entry that this entry resolves, and its resolver. */
   readonly resolves?: string;
   readonly counselor?: string;
   readonly delegation?: DelegationStep;
 }
 
-/** To the second: enough for people, and it leaves room; JSON has all of it. */
+/** To the second, which is enough in text. JSON has the full time. */
 export function shortTime(at: string): string {
   return at === '' ? '' : `${at.slice(0, 19)}Z`;
 }
 
-/** With `conclusions`, a delegation that starts there says whether it is open. */
+/** With `conclusions`, a starting delegation shows whether it is open. */
 export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
   const { seq, id, kind } = row;
   const entry = readable(row);
@@ -110,7 +110,10 @@ function ruledOf(
 
 const STEPS = { start: 'delegated', answer: 'answered', conclusion: 'concluded' } as const;
 
-/** What was revoked, erased or settled, and why; of other actions the state says it. */
+/**
+ * The revoked, erased or settled items, with the reason. The state shows the changes of other
+ * actions.
+ */
 function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | undefined {
   const revoked = revocationArgs(payload);
   if (revoked !== undefined) return `writ ${shortId(revoked.writ)}: ${revoked.reason}`;
@@ -119,7 +122,7 @@ function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | unde
   return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
 }
 
-/** `applied 3 effects`; of a decision what was decided. */
+/** `applied 3 effects`; for a decision, its result. */
 function settledOf({ settled, discarded = [], decided }: SettlementArgs): string {
   if (decided !== undefined) return `effect ${shortId(decided.id)}: ${decided.as}, by ${decided.by}`;
   const ended: string[] = settled
@@ -134,10 +137,10 @@ function settledOf({ settled, discarded = [], decided }: SettlementArgs): string
     .join(', ');
 }
 
-/** The call did nothing, or was not made any more. */
+/** The call did nothing, or was cancelled. */
 const NEVER = 'never';
 
-/** What undoing effects has cost, where an entry says so. */
+/** The cost of compensations, if the entry has one. */
 function undoingOf(payload: Payload): string {
   const costs = undoingCostsOf(payload)?.costs ?? [];
   return costs.length === 0 ? '' : `; undoing has cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;

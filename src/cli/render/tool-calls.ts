@@ -10,28 +10,34 @@ import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, type Printable, red, yellow } from '../terminal/printable.ts';
 import { shortJson, shortText } from '../terminal/short-json.ts';
 
-/** What a tool is to do, or has done, as far as the store has it. */
+/** A planned or executed tool call, as far as the store has it. */
 export type ToolCall =
   | {
       readonly id: Hash;
       readonly tool: string;
-      /** As it was declared when it was called; not there in what earlier versions have put up. */
+      /** The class at the time of the call. Missing in entries of earlier versions. */
       readonly class?: EffectClass;
       readonly scopes: EffectPayload['claims'];
       readonly input: Json;
-      /** It had acted at once, and is undone: approved, it is called again, and has to answer this. */
+      /**
+       * The call executed immediately and was compensated. After an approval it runs again, and
+       * must return this answer.
+       */
       readonly answer?: Json;
     }
   | { readonly id: Hash; readonly erased_by: string }
-  /** The store has no such thing under that name: nobody but a hand of its own has put that up. */
+  /** The store has no such value under that hash, so the entry was written by hand. */
   | { readonly id: Hash; readonly missing: true };
 
-/** Calls of one proposal that are shown in text; `--json` has all of them. */
+/** Maximum number of calls of one proposal in text; `--json` has all of them. */
 const CALLS_MAX = 20;
-/** Characters of the scopes of a call, in text. */
+/** Maximum number of characters of a call's scopes, in text. */
 const SCOPES_SHOWN = 400;
 
-/** The calls that an entry names, in its order: tool, scopes and input are in blobs, of which some may be erased. */
+/**
+ * The calls of an entry, in order. Tool, scopes and input are in blobs, some of which may be
+ * erased.
+ */
 export function toolCalls(store: LedgerStore, { proposal }: PendingPayload): Promise<ToolCall[]> {
   return Promise.all(
     proposal.delta.effects.map(async ({ id, effect }): Promise<ToolCall> => {
@@ -48,13 +54,16 @@ export function toolCalls(store: LedgerStore, { proposal }: PendingPayload): Pro
   );
 }
 
-/** No entry says what is in a blob, so one that was written by hand may have anything. */
+/** The entry does not describe the blob's content, so a handwritten entry may contain anything. */
 function isCall(value: unknown): value is EffectPayload {
   const { tool, claims, input } = (value ?? {}) as Partial<EffectPayload>;
   return typeof tool === 'string' && Array.isArray(claims) && input !== undefined;
 }
 
-/** One after the other, each with what it is given; long inputs are cut off. `verb`: `would call`, `called`. */
+/**
+ * One call per line, each with its input, which is truncated if long. `verb`: `would call`,
+ * `called`.
+ */
 export function printCalls(out: Output, pending: string, verb: string, calls: readonly ToolCall[]): void {
   for (const call of calls.slice(0, CALLS_MAX)) for (const text of linesOf(pending, verb, call)) out.line(text);
   if (calls.length > CALLS_MAX)
@@ -67,7 +76,7 @@ function linesOf(pending: string, verb: string, call: ToolCall): Printable[] {
   const { tool, class: sort, scopes, input, answer } = call;
   const kind = sort === undefined ? '' : ` (${sort.reversibility}, ${sort.delivery}, ${sort.sink})`;
   const touched = shortText(scopes.map(({ access, scope }) => `${access}s ${scope}`).join(', '), SCOPES_SHOWN);
-  // What can be read is shown whole: nobody should approve what they have not seen.
+  // A readable input is shown in full: an approver must see everything.
   const given = isLong(input)
     ? line`${shortJson(input)}; assize show ${shortId(pending)} --blobs shows it`
     : line`${canonicalize(input, WORLD_LIMITS)}`;

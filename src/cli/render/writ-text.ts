@@ -2,20 +2,20 @@ import { type Writ, writId } from '#authority';
 import { bold, dim, line, type Printable } from '../terminal/printable.ts';
 import { shortTime } from './summary.ts';
 
-/** Digits of a writ's id or a key that are shown where there is little room. */
+/** Digits of a writ's id or a key in a narrow column. */
 const SHORT = 12;
 
-/** A public key or id by its first digits; any other name as it is. */
+/** A public key or id by its first digits. Any other name is unchanged. */
 export function shortName(name: string): string {
   return /^[0-9a-f]{64}$/.test(name) ? name.slice(0, SHORT) : name;
 }
 
-/** One line: which writ, from whom, to whom. */
+/** One line: the writ, its issuer and its holder. */
 export function headingOf(writ: Writ): Printable {
   return line`${bold(shortName(writId(writ)))} ${shortName(writ.issuer)} → ${shortName(writ.subject)}`;
 }
 
-/** What a writ grants, a line each; every name in it may be of anybody's making. */
+/** The grants of a writ, one per line. Every name in it may come from any issuer. */
 export function grantLines(writ: Writ): Printable[] {
   const { actions = [], scopes = [], budget = {}, require_approval = [], trajectory } = writ;
   return [

@@ -6,15 +6,16 @@ import { unreadable } from '../files/file-faults.ts';
 import { replaceFile } from '../files/replace-file.ts';
 
 /**
- * The public keys whose root writs count for a store. They are configuration, never read from the ledger: by default a
- * JSON list in a file beside the store, which `demo` and `adjudicate` keep. Who may write that file may give authority.
+ * The public keys whose root writs count for a store. They are configuration, never read from the
+ * ledger. By default they are a JSON list in a file next to the store, which `demo` and
+ * `adjudicate` maintain. A writer of that file can grant authority.
  */
 export function anchorsPath(storeUrl: string): string | undefined {
   return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.anchors.json` : undefined;
 }
 
 /**
- * The anchors of `file`, or of the store's own file, which may be missing: then there are none.
+ * The anchors of `file`, or of the store's own file. A missing own file means no anchors.
  * @throws CliError
  */
 export function readAnchors(storeUrl: string, file?: string): readonly string[] {
@@ -30,12 +31,12 @@ export function readAnchors(storeUrl: string, file?: string): readonly string[] 
   return anchorsOf(text, path);
 }
 
-/** Adds keys to the store's own file, so that work with earlier keys goes on. Nothing to do for a store in memory. */
+/** Adds keys to the store's own file, and keeps the earlier keys. A store in memory has no file. */
 export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
   const path = anchorsPath(storeUrl);
   if (path === undefined) return;
   const all = [...new Set([...readAnchors(storeUrl), ...keys])];
-  // Half a list would take authority away.
+  // A partial list would remove authority.
   replaceFile(path, `${canonicalize(all)}\n`);
 }
 

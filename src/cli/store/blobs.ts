@@ -3,17 +3,20 @@ import { hashText, parseStrict, WORLD_LIMITS } from '#canon';
 import type { LedgerStore } from '#ledger';
 import { type BlobRef, type Delta, isBlobRef, type Observation, type Patch, type Payload, type Stored } from '#ledger';
 
-/** A value that a payload names by hash, because it is large or sensitive. */
+/** A value that a payload names by hash, because the value is large or sensitive. */
 export interface NamedBlob {
-  /** JSON pointer of its place in the payload. */
+  /** JSON Pointer of the reference in the payload. */
   readonly pointer: string;
   readonly hash: string;
   readonly bytes: number;
-  /** It stands beside a salt, and may be erased. */
+  /** The reference has a salt next to it, and the value may be erased. */
   readonly salted?: true;
 }
 
-/** Every such value of a payload. References stand in these places only: elsewhere the same words are plain data. */
+/**
+ * All such values of a payload. References occur only at these locations: elsewhere the same fields
+ * are plain data.
+ */
 export function blobsOf(payload: Payload): NamedBlob[] {
   return placesOf(payload).flatMap(([pointer, value]) =>
     isBlobRef(value) && value.$blob !== undefined ? [named(pointer, value)] : [],
@@ -21,7 +24,8 @@ export function blobsOf(payload: Payload): NamedBlob[] {
 }
 
 /**
- * The value of a blob, without its salt; undefined when the store does not have it, or has something else under that name.
+ * The value of a blob, without its salt. Undefined if the store lacks it, or has another value
+ * under that hash.
  */
 export async function blobValue(store: LedgerStore, { hash, salted }: NamedBlob): Promise<Json | undefined> {
   const text = await store.blob(hash);
@@ -68,13 +72,13 @@ function placesOf(payload: Payload): Place[] {
   }
 }
 
-/** A list that is a blob, or the values of operations in one that stands in place. */
+/** A list that is a blob, or the values of operations in an inline list. */
 function changed(pointer: string, patches: Stored<readonly Patch[]> = []): Place[] {
   if (isBlobRef(patches)) return [[pointer, patches]];
   return patches.map((patch, i) => [`${pointer}/${i}/value`, (patch as { readonly value?: Stored } | null)?.value]);
 }
 
-/** What tools do: tool, input, scopes. */
+/** The blobs of tool calls: tool, input, scopes. */
 function called(pointer: string, { effects }: Delta): Place[] {
   return effects.map(({ effect }, i) => [`${pointer}/${i}/effect`, effect]);
 }

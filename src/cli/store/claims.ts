@@ -5,7 +5,7 @@ import { isPrefix } from './entries.ts';
 import { isErasedText } from './erased-text.ts';
 import { readingAssize } from './runtime.ts';
 
-/** Of whom a claim is, and where it was said. */
+/** The subject of a claim, and its space. */
 export interface ClaimPlace {
   readonly space: string;
   readonly subject: string;
@@ -13,17 +13,20 @@ export interface ClaimPlace {
   readonly trajectory: string;
 }
 
-/** Versions that a claim is looked for in. */
+/** Maximum number of versions that a search reads. */
 const LIMIT_MAX = 10_000;
 const WHOLE = /^[0-9a-f]{64}$/;
 
-/** The claim of this id, or the only one of what was ever said of the subject whose id begins so. @throws CliError */
+/**
+ * The claim of this id, or the only claim of the subject, past ones included, whose id starts so.
+ * @throws CliError
+ */
 export async function findClaim(
   store: Store,
   { space, trajectory, subject, predicate }: ClaimPlace,
   typed: string,
 ): Promise<string> {
-  // Whether there is such a one is for the runtime to say, which knows more of it than what can be recalled.
+  // The runtime checks a full id, because it knows more claims than a recall returns.
   if (WHOLE.test(typed)) return typed;
   if (!isPrefix(typed))
     throw new CliError(

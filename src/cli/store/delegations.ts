@@ -1,10 +1,10 @@
 import type { DelegationPayload, EntryRow, LedgerStore } from '#ledger';
 import { pages, readable } from './entries.ts';
 
-/** Where delegations were concluded, by the id of the entry that started them. */
+/** The conclusions of delegations, by the id of the starting entry. */
 export type Conclusions = ReadonlyMap<string, EntryRow>;
 
-/** Every conclusion of a trajectory from that seq on, as it stands there; nothing is verified. */
+/** Every recorded conclusion of a trajectory from that seq on, unverified. */
 export async function conclusionsOf(store: LedgerStore, trajectoryId: string, from: number): Promise<Conclusions> {
   const found = new Map<string, EntryRow>();
   for await (const rows of pages(store, trajectoryId, { from, limit: Number.MAX_SAFE_INTEGER - from })) {
@@ -16,25 +16,31 @@ export async function conclusionsOf(store: LedgerStore, trajectoryId: string, fr
   return found;
 }
 
-/** The payload of a delegation entry that can be read. */
+/** The payload of a readable delegation entry. */
 export function delegationOf(row: EntryRow): DelegationPayload | undefined {
   if (row.kind !== 'delegation') return undefined;
   const payload = readable(row)?.payload;
   return payload?.kind === 'delegation' ? payload : undefined;
 }
 
-/** What a delegation entry is, and where its delegation stands. */
+/** The kind of a delegation entry, and the state of its delegation. */
 export interface DelegationStep {
   readonly step: 'start' | 'answer' | 'conclusion';
   readonly child: string;
   readonly task: string;
-  /** The entry that started it: itself, for a start. */
+  /** The starting entry: the entry itself, for a start. */
   readonly started_by: string;
-  /** The entry of the parent that concludes it; null while it is open. Absent where nobody has looked. */
+  /**
+   * The parent's entry that concludes the delegation. Null while it is open. Absent if it was not
+   * looked up.
+   */
   readonly concluded_by?: string | null;
 }
 
-/** Looked up in `conclusions`, for a start; an answer does not say whether its parent has taken it over. */
+/**
+ * Looked up in `conclusions`, for a start. An answer does not show whether its parent has adopted
+ * it.
+ */
 export function stepOf(row: EntryRow, payload: DelegationPayload, conclusions?: Conclusions): DelegationStep {
   const { child_trajectory_id: child, task, concludes } = payload;
   if (concludes === undefined) {

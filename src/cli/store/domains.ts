@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { importInstalled, isInstalled } from '../files/installed-package.ts';
 import { importModule, isFile, lookedAt } from '../files/module-file.ts';
 
-/** The domains of this package; each is loaded when a command asks for it, because schemas take time to build. */
+/** The domains of this package. Each is loaded on request, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/budget'),
   () => import('#domains/udt'),
@@ -15,7 +15,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
 /** The package with more domains: the airline and the shop of tau-bench, moderation, verification. */
 const MORE_DOMAINS = 'assize-domains';
 
-/** What the package `assize-domains` exports. */
+/** The exports of the package `assize-domains`. */
 interface MoreDomains {
   domains(): Promise<Domain[]>;
   domainsWithoutInvariants(): Promise<Domain[]>;
@@ -25,7 +25,10 @@ async function moreDomains(): Promise<MoreDomains | undefined> {
   return isInstalled(MORE_DOMAINS) ? importInstalled<MoreDomains>(MORE_DOMAINS) : undefined;
 }
 
-/** The shipped domains, and those that the files export. @throws CliError; CopyError `other_copy` */
+/**
+ * The shipped domains, and those that the files export.
+ * @throws CliError; CopyError `other_copy`
+ */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
   const found = await Promise.all([
     ...SHIPPED.map(async (load) => domainsOf(await load())),
@@ -35,14 +38,17 @@ export async function loadDomains(files: readonly string[] = []): Promise<Domain
   return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
 }
 
-/** The domains that recorded runs without a policy belong to; they have the names of the domains with the policy. */
+/**
+ * The domains of recorded runs without a policy. They have the same names as the domains with the
+ * policy.
+ */
 export async function domainsWithoutInvariants(): Promise<Domain[]> {
   return (await moreDomains())?.domainsWithoutInvariants() ?? [];
 }
 
 /**
- * The domains that a text names: those of a file, `FILE`; the shipped one, `NAME`; or the one of that name in a file,
- * `NAME@FILE`.
+ * The domains that an argument names: the domains of a file, `FILE`; the shipped domain, `NAME`; or
+ * the domain of that name in a file, `NAME@FILE`.
  *
  * @throws CliError; CopyError `other_copy`
  */
@@ -75,7 +81,7 @@ function domainsOf(module: object): Domain[] {
   return Object.values(module).filter(isDomain);
 }
 
-/** By its members, so that one of another copy of the package is refused as that. */
+/** Checks the fields, so a domain from another copy of the package gets its own error. */
 function isDomain(value: unknown): value is Domain {
   const { name, version, hash, rules, bind } = (value ?? {}) as Partial<Domain>;
   return (

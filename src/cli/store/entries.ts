@@ -3,22 +3,25 @@ import { parseStrict } from '#canon';
 import { type Entry, type EntryRow, isPayload, type LedgerStore } from '#ledger';
 import { CliError } from '../errors.ts';
 
-/** Entries read at a time. */
+/** Number of entries per read. */
 const PAGE = 1_000;
 const PREFIX = /^[0-9a-f]{8,64}$/i;
-/** Digits of an id that are shown where there is little room. */
+/** Digits of an id in a narrow column. */
 const SHORT = 12;
 
 export function shortId(id: string): string {
   return id.slice(0, SHORT);
 }
 
-/** Whether a text can be an id or its first digits. */
+/** Whether a string can be an id or its first digits. */
 export function isPrefix(text: string): boolean {
   return PREFIX.test(text);
 }
 
-/** The entry with that id, or the only one whose id begins so. @throws CliError */
+/**
+ * The entry with that id, or the only entry whose id starts so.
+ * @throws CliError
+ */
 export async function findEntry(store: LedgerStore, prefix: string): Promise<EntryRow> {
   if (!isPrefix(prefix)) {
     throw new CliError('usage', `'${prefix}' is no entry's id: give the first 8 to 64 hex digits.`);
@@ -33,7 +36,10 @@ export async function findEntry(store: LedgerStore, prefix: string): Promise<Ent
   return found;
 }
 
-/** The entry at a place of a trajectory. @throws CliError */
+/**
+ * The entry at a position of a trajectory.
+ * @throws CliError
+ */
 export async function entryAt(store: LedgerStore, trajectoryId: string, seq: number): Promise<EntryRow> {
   const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
   if (row !== undefined) return row;
@@ -71,7 +77,10 @@ export async function* pages(
   }
 }
 
-/** The row with its payload read, but not verified; undefined where it is not one of the six kinds any more. */
+/**
+ * The row with its payload read, but not verified. Undefined if the payload is none of the six
+ * kinds any more.
+ */
 export function readable(row: EntryRow): Entry | undefined {
   try {
     const payload: unknown = parseStrict(row.payload);

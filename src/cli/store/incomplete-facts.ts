@@ -1,7 +1,10 @@
 import { isAssizeError } from '#base';
 import type { Store } from '#stores';
 
-/** Whether the facts of a store are incomplete. @throws what else the store throws */
+/**
+ * Whether the facts of a store are incomplete.
+ * @throws all other errors of the store
+ */
 export async function areIncomplete(store: Store): Promise<boolean> {
   try {
     await store.spaces();
@@ -12,7 +15,7 @@ export async function areIncomplete(store: Store): Promise<boolean> {
   }
 }
 
-/** The same, to be said beside another error, which is not to be lost by one of the store. */
+/** The same, to be printed with another error, which an error of the store must not hide. */
 export function areKnownIncomplete(store: Store): Promise<boolean> {
   return areIncomplete(store).catch(() => false);
 }

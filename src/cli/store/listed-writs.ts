@@ -3,13 +3,19 @@ import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
 import { headOf, isPrefix } from './entries.ts';
 
-/** The writs of a trajectory that verifies. @throws CliError; LedgerFault */
+/**
+ * The writs of a verified trajectory.
+ * @throws CliError; LedgerFault
+ */
 export async function writsIn(store: Store, trajectoryId: string): Promise<ListedWrit[]> {
   await headOf(store, trajectoryId);
   return listWrits(store, trajectoryId);
 }
 
-/** The one whose id begins so. @throws CliError */
+/**
+ * The writ whose id starts so.
+ * @throws CliError
+ */
 export function findWrit(writs: readonly ListedWrit[], prefix: string, trajectoryId: string): ListedWrit {
   if (!isPrefix(prefix))
     throw new CliError('usage', `'${prefix}' is no writ: give a file, or the first 8 to 64 digits of an id.`);

@@ -16,9 +16,9 @@ import { CliError } from '../errors.ts';
 import { unreadable, unwritable } from '../files/file-faults.ts';
 
 /**
- * The files that go with the log of a store: the key that signs its checkpoints, the public key that others check them by,
- * and the last checkpoint. They stand beside the store's file unless they are named; the last checkpoint, and a copy of
- * the public key, belong somewhere else as well.
+ * The files of a store's log: the private key that signs its checkpoints, the public key that
+ * verifies them, and the last checkpoint. By default they are next to the store's file. Keep the
+ * last checkpoint, and a copy of the public key, in another location as well.
  */
 export const keyOption: Option = new Option('--key <file>', 'the private key of the log (default: <store file>.key)');
 export const logKeyOption: Option = new Option(
@@ -30,7 +30,7 @@ export const checkpointOption: Option = new Option(
   'the last checkpoint (default: <store file>.checkpoint)',
 );
 
-/** Where a file that goes with the store is, by default. */
+/** The default path of a file of the store's log. */
 export function fileBeside(storeUrl: string, ending: string): string | undefined {
   return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.${ending}` : undefined;
 }
@@ -45,7 +45,10 @@ export function readSigner(storeUrl: string, file?: string): SignerKey {
   throw new CliError('bad_input', `${path} is the key of a witness; a log has a key of its own.`);
 }
 
-/** The log as it is known from configuration: by its public key. @throws CliError */
+/**
+ * The log from configuration: by its public key.
+ * @throws CliError
+ */
 export function readKnownLog(storeUrl: string, given?: string): KnownLog {
   const key = readVerifierKey(given, fileBeside(storeUrl, 'vkey'), 'The public key of the log');
   return { origin: key.name, keys: [key] };
@@ -60,14 +63,15 @@ export function readVerifierKey(given: string | undefined, fallback: string | un
   return inOurWords(path, () => parseVerifierKey(text.trim()));
 }
 
-/** The last checkpoint; undefined where there is none. */
+/** The last checkpoint. Undefined if there is none. */
 export async function lastCheckpoint(storeUrl: string, file?: string): Promise<string | undefined> {
   const path = file ?? checkpointFile(storeUrl);
   return path === undefined ? undefined : readCheckpointFile(path);
 }
 
 /**
- * Writes a new private key, for its owner's eyes only, and its public key: both, or neither. Neither file may be there.
+ * Writes a new private key, readable by its owner only, and its public key: both, or neither.
+ * Neither file may exist.
  *
  * @throws CliError
  */
@@ -82,7 +86,8 @@ export function writeKeys(key: SignerKey, privatePath: string, publicPath: strin
 }
 
 /**
- * Writes a new file, whole or not at all: a part of it would be in the way of the next try. `rule`: why a file that is there stays.
+ * Writes a new file, whole or not at all: a partial file would block the next attempt. `rule`: why
+ * an existing file stays.
  *
  * @throws CliError
  */
@@ -109,7 +114,7 @@ function openNew(path: string, mode: number, rule: string): number {
 function writeInto(file: number, text: string, mode: number): void {
   try {
     writeFileSync(file, text);
-    // The process may have been told to give less away, never more.
+    // The process's umask may remove further rights, and never adds any.
     fchmodSync(file, mode);
   } finally {
     closeSync(file);
@@ -121,7 +126,10 @@ export function readText(path: string, what: string, hint: string): string {
   return readBytes(path, what, hint).toString('utf8');
 }
 
-/** For what is verified byte by byte: as a text, bytes that are none would pass for U+FFFD. @throws CliError */
+/**
+ * For data that is verified byte by byte: as a string, invalid bytes would equal U+FFFD.
+ * @throws CliError
+ */
 export function readBytes(path: string, what: string, hint: string): Buffer {
   try {
     return readFileSync(path);

@@ -3,7 +3,10 @@ import type { ExtractionTerms, Model } from '#agents';
 import { CliError } from '../errors.ts';
 import { importModule, whyOf } from '../files/module-file.ts';
 
-/** The model that a file exports, and how it says it is set. @throws CliError */
+/**
+ * The model that a file exports, with its declared settings.
+ * @throws CliError
+ */
 export async function loadModel(file: string): Promise<Pick<ExtractionTerms, 'model' | 'theta'>> {
   const { model, theta } = (await importModule(file, 'model', 'name one that exports a function model')) as {
     readonly model?: unknown;
@@ -17,7 +20,7 @@ export async function loadModel(file: string): Promise<Pick<ExtractionTerms, 'mo
   return { model: failing(model as Model, path), ...(theta !== undefined && { theta }) };
 }
 
-/** What a model throws is the user's. */
+/** An error of a model belongs to the user's module. */
 function failing(model: Model, path: string): Model {
   return async (prompt, schema) => {
     try {

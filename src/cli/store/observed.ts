@@ -5,26 +5,26 @@ import { ORACLE_LIMITS } from '#oracle';
 import type { Store } from '#stores';
 import { blobValue } from './blobs.ts';
 
-/** An observation that an entry names by its key in the oracle log, and what the log has under it. */
+/** An observation that an entry names by its key in the oracle log, with the log's value. */
 export interface NamedAnswer {
-  /** JSON pointer of its place in the payload. */
+  /** JSON Pointer of the reference in the payload. */
   readonly pointer: string;
   readonly name: string;
   readonly oracle_key: string;
   /**
-   * `missing`: the log of this store does not have it. `changed`: it has another one than the entry names. `erased`: an entry, `by`, has
-   * erased it.
+   * `missing`: the log of this store lacks it. `changed`: the log has another value than the entry
+   * names. `erased`: the entry `by` has erased it.
    */
   readonly is: 'there' | 'missing' | 'changed' | 'erased';
   readonly by?: string;
   readonly bytes?: number;
-  /** When it was asked. */
+  /** The time of the request. */
   readonly at?: string;
-  /** Absent unless asked for. */
+  /** Absent unless requested. */
   readonly value?: Json;
 }
 
-/** Every answer that an entry names, looked up. */
+/** Every answer that an entry names, looked up in the log. */
 export function answersOf(store: Store, payload: Payload, values: boolean): Promise<NamedAnswer[]> {
   const [above, observations] = observationsOf(payload);
   const byKey = observations.flatMap(({ name, oracle_key, ...named }, n) =>

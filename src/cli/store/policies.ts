@@ -10,8 +10,8 @@ export interface PolicyFiles {
 }
 
 /**
- * The policy of a file: Cedar where its name ends so, with its schema, which is JSON where its name ends so; else a rule table
- * in JSON.
+ * The policy of a file. A name with Cedar's ending is a Cedar policy, with a schema that is JSON if
+ * its name ends so. Any other file is a rule table in JSON.
  *
  * @throws CliError; CedarError `missing_peer`
  */
@@ -28,7 +28,7 @@ export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise
   return inFile(path, () => cedarPolicy({ policies, schema: declared as string, id: path }));
 }
 
-/** What a policy says of itself, with the file that it stands in. */
+/** The description of a policy, with its file. */
 async function inFile(path: string, read: () => Policy | Promise<Policy>): Promise<Policy> {
   try {
     return await read();

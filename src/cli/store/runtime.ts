@@ -8,7 +8,10 @@ import type { OpeningOptions } from '../files/options.ts';
 import { readAnchors } from './anchors.ts';
 import { domainsWithoutInvariants, loadDomains } from './domains.ts';
 
-/** The runtime over a store, with every domain at hand and the store's anchors. @throws CliError */
+/**
+ * The runtime over a store, with every available domain and the store's anchors.
+ * @throws CliError
+ */
 export async function openAssize(
   store: Store,
   storeUrl: string,
@@ -28,7 +31,7 @@ export async function openAssize(
   });
 }
 
-/** The runtime over a store for what is only read, and needs neither domains nor anchors. */
+/** The runtime over a store for reads, which need neither domains nor anchors. */
 export function readingAssize(store: Store, embedder?: Embedder): Assize {
   const anchors = [generateKeys().publicKey];
   return new Assize({ store, domains: [], anchors, ...(embedder && { embedder }) });

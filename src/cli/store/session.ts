@@ -17,18 +17,18 @@ export interface SharedOptions extends StorelessOptions {
   readonly store: string;
 }
 
-/** What a command works with. */
+/** The resources of a command. */
 export interface Session {
-  /** One JSON document on standard output instead of text. */
+  /** Whether to print one JSON document on standard output instead of text. */
   readonly json: boolean;
   readonly storeUrl: string;
   readonly out: Output;
   readonly progress: Progress;
   readonly interruption: AbortSignal;
   /**
-   * Opens the store, and closes it whatever happens. `readonly` needs a store that is there and changes nothing,
-   * `existing` writes to one that is there, `create` makes one. A store that is behind its last checkpoint is not opened,
-   * unless `checkpoint` is false: to look what is there.
+   * Opens the store, and always closes it. `readonly` requires an existing store and changes
+   * nothing, `existing` writes to an existing store, `create` creates one. A store that is behind
+   * its last checkpoint is refused, unless `checkpoint` is false, for inspection.
    */
   withStore<T>(
     mode: 'readonly' | 'existing' | 'create',
@@ -37,7 +37,10 @@ export interface Session {
   ): Promise<T>;
 }
 
-/** Makes a command's action of a function that is given a session, the options and the arguments, and answers the exit code. */
+/**
+ * Makes a command's action from a function that receives a session, the options and the arguments,
+ * and returns the exit code.
+ */
 export function inSession<Options extends StorelessOptions>(
   action: (session: Session, options: Options, ...args: any[]) => Promise<ExitCode>,
 ): (...given: any[]) => Promise<void> {
@@ -81,7 +84,7 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
   };
 }
 
-/** The store speaks of modes, which nobody here has typed. */
+/** The store's message names modes, which the command line does not have. */
 function inOurWords(error: unknown): unknown {
   if (!isAssizeError(error, 'store_not_found')) return error;
   const { path } = error.evidence;

@@ -7,7 +7,10 @@ import { CliError, note } from '../errors.ts';
 import { importModule, lookedAt } from '../files/module-file.ts';
 import { counted } from '../terminal/counted.ts';
 
-/** The tools that the files export, by themselves or in lists. @throws CliError; CopyError `other_copy` */
+/**
+ * The tools that the files export, separately or in lists.
+ * @throws CliError; CopyError `other_copy`
+ */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
     files.map(async (file) => {
@@ -24,11 +27,14 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
       );
     }),
   );
-  // The same one may be exported by itself and in a list.
+  // A tool may be exported both separately and in a list.
   return [...new Set(found.flat())];
 }
 
-/** Does what needs the effects of a store, as soon as no other process has them at work. @throws CliError `at_work` */
+/**
+ * Runs work that needs the effects of a store, as soon as no other process holds them.
+ * @throws CliError `at_work`
+ */
 export async function whenFree<T>(
   interruption: AbortSignal,
   waitSeconds: number,
@@ -47,16 +53,19 @@ export async function whenFree<T>(
   }
 }
 
-/** Until it is said what is waited for, also after somebody asked to stop; and until it is looked whether that is something else by now. */
+/**
+ * Milliseconds before the awaited calls are printed, also after an interruption, and between two
+ * checks of them.
+ */
 const SAID_AFTER_MS = 1_000;
 const SAID_AGAIN_MS = 10_000;
-/** Calls that are named of those that are waited for. */
+/** Maximum number of awaited calls that are named. */
 const NAMED = 3;
 
-/** Whether this process waits for another one. It runs one command at a time. */
+/** Whether this process waits for another process. It runs one command at a time. */
 let waitsElsewhere = false;
 
-/** The same store: that it waits for another process to end its work on the effects is said. */
+/** The same store, which prints that it waits for another process's effects. */
 export function sayingWaits<S extends Store>(store: S, waitSeconds: number): S {
   const said =
     (wait: (...given: any[]) => Promise<unknown>) =>
@@ -83,12 +92,12 @@ export function sayingWaits<S extends Store>(store: S, waitSeconds: number): S {
   });
 }
 
-/** Phases of calls that are being made, or are to be made or tried again. */
+/** Phases of calls that are in flight, or are to be called or retried. */
 const CALLED: ReadonlySet<EffectPhase> = new Set(['intended', 'due', 'applying', 'undoing']);
 
 /**
- * Says, as long as something is at work, for which calls that waits: of these tools, as nobody here makes those of others that are left. To be
- * called when it is over.
+ * Prints the awaited calls while work is in progress: only those of these tools, because this
+ * process runs no others. Callers must call the returned function at the end.
  */
 function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void {
   if (tools.length === 0) return () => undefined;
@@ -111,7 +120,7 @@ function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void 
   let isOver = false;
   const look = (ms: number): void => {
     timer = setTimeout(async () => {
-      // What is in the way of that is in the way of what is waited for, which says so.
+      // An error here also affects the awaited work, which reports it.
       await say().catch(() => undefined);
       if (!isOver) look(SAID_AGAIN_MS);
     }, ms);
@@ -124,10 +133,10 @@ function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void 
 }
 
 /**
- * Does what goes on with effects that were left, by these tools, and no further than to the next call when somebody asks to stop: the runtime is closed
- * then. What is at its sink at that moment is waited for, as nobody could tell whether it happened.
+ * Resumes unresolved effects with these tools. An interruption closes the runtime before the next
+ * call. A call in flight at its sink is awaited, because its outcome would be unknown otherwise.
  *
- * @throws Interrupted, where that kept it from anything
+ * @throws Interrupted, if the interruption prevented any work
  */
 export async function untilStopped<T>(
   assize: Assize,
@@ -165,7 +174,7 @@ export async function untilStopped<T>(
   }
 }
 
-/** By its members, so that one of another copy of the package is refused as that. */
+/** Checks the fields, so a tool from another copy of the package gets its own error. */
 function isTool(value: unknown): value is Tool {
   const { name, spec, parse, claims } = (value ?? {}) as Partial<Tool>;
   return (

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntryRow, LedgerStore, LogStore } from '#ledger';
 
 /**
- * The same store, read so that Ctrl-C comes through: before each page the event loop gets its turn, which a replay that
- * finds every page in memory would never give it, and an interruption ends the work. Says how many entries were read.
+ * The same store, with reads that Ctrl-C can interrupt. Each page first yields to the event loop,
+ * which a replay of cached pages would otherwise never do. An interruption ends the work. Reports
+ * the number of entries read.
  */
 export function watchedStore<S extends LedgerStore & LogStore>(
   store: S,

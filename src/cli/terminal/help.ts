@@ -1,7 +1,10 @@
 import { type Command, Help } from 'commander';
 import { packed, widthOf, wrapped } from './wrapped.ts';
 
-/** What commands show below the list of another one: without `[options]`, which all have, lines are short enough. */
+/**
+ * The form of commands in another command's list: without the common `[options]`, lines are short
+ * enough.
+ */
 export const helpOptions: Partial<Help> = {
   subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
   optionDescription: (option) => {
@@ -10,7 +13,7 @@ export const helpOptions: Partial<Help> = {
   },
 };
 
-/** Texts that stand below the options are made to fit too, of this command and of all below it. */
+/** Wraps the texts below the options too, for this command and its subcommands. */
 export function wrapHelp(program: Command): void {
   program.on('beforeAllHelp', (context: { write: (text: string) => void; readonly error: boolean }) => {
     const { write, error } = context;
@@ -20,8 +23,8 @@ export function wrapHelp(program: Command): void {
 }
 
 /**
- * Prose is broken between words, wherever its lines are broken here inside of a sentence; what is indented keeps its lines, and a command that is
- * too long for its own goes on below it.
+ * Prose is wrapped between words, and line breaks inside a sentence are ignored. Indented lines are
+ * kept, and a command that is too long continues on the next line.
  */
 export function fitted(text: string, width: number): string {
   const lines: string[] = [];

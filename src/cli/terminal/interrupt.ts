@@ -2,15 +2,18 @@ import { constants } from 'node:os';
 
 type Signal = 'SIGINT' | 'SIGTERM';
 
-/** Somebody asked to stop (Ctrl-C, kill). What was committed stays; the store is closed in order. */
+/**
+ * The user interrupted the command (Ctrl-C, kill). Committed entries stay, and the store is closed
+ * in order.
+ */
 export class Interrupted extends Error {
   readonly signal: Signal;
   readonly exitCode: number;
 
-  /** What was done, and what is left, as it is said. */
+  /** The completed and the remaining work, as printed. */
   readonly done: string | undefined;
 
-  /** `isWriting`: of what commits something. */
+  /** `isWriting`: for a command that commits. */
   constructor(signal: Signal, isWriting = false, done?: string) {
     const stays = isWriting ? '; what was committed until then stays' : '';
     super(`Stopped by ${signal}${stays}${done === undefined ? '' : `: ${done}`}`);
@@ -20,16 +23,22 @@ export class Interrupted extends Error {
   }
 }
 
-/** A terminal and a parent process may both pass on one Ctrl-C; only a later one means: at once. */
+/**
+ * A terminal and a parent process may both pass on one Ctrl-C. Only a later signal stops
+ * immediately.
+ */
 const SECOND_AFTER_MS = 500;
 
 const controller = new AbortController();
 let askedAt: number | undefined;
 
-/** Aborted with an `Interrupted` at the first Ctrl-C or SIGTERM; work that takes long asks it between two steps. */
+/**
+ * Aborted with an `Interrupted` at the first Ctrl-C or SIGTERM. Long work checks it between two
+ * steps.
+ */
 export const interruption: AbortSignal = controller.signal;
 
-/** From here on the first signal asks to stop in order, and a second one stops at once. */
+/** From here on the first signal requests an orderly stop, and a second one stops immediately. */
 export function listenForSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {

@@ -3,9 +3,9 @@ import { escapeSegment } from '#canon';
 import { counted } from './counted.ts';
 import { shortJson } from './short-json.ts';
 
-/** Characters of JSON that a terminal is given without being asked: some screens full. */
+/** Maximum number of JSON characters printed to a terminal without a request: a few screens. */
 const READABLE_MAX = 8_000;
-/** Members that an outline lists. */
+/** Maximum number of fields in an outline. */
 const LISTED_MAX = 40;
 
 /** One part of a large value. */
@@ -14,19 +14,19 @@ export interface OutlinedPart {
   readonly what: string;
 }
 
-/** What is in a value, one level deep. */
+/** The content of a value, one level deep. */
 export interface Outline {
   readonly parts: readonly OutlinedPart[];
-  /** Parts that are not listed. */
+  /** Number of parts that are not listed. */
   readonly more: number;
 }
 
-/** Whether a value is too long to be read on a terminal. Costs no more than a value that is not. */
+/** Whether a value is too long for a terminal. The cost for a long value is that of a short one. */
 export function isLong(value: Json): boolean {
   return roomAfter(value, READABLE_MAX) < 0;
 }
 
-/** The parts of a value with how much is in each. `pointer` is the value's own place. */
+/** The parts of a value with their sizes. `pointer` is the value's own location. */
 export function outlineOf(value: Json, pointer: string): Outline {
   if (typeof value !== 'object' || value === null)
     return { parts: [{ pointer: pointer || '(all)', what: whatIs(value) }], more: 0 };
@@ -43,7 +43,10 @@ function whatIs(value: Json): string {
   return counted(Object.keys(value).length, 'member');
 }
 
-/** What is left of the room when the value has been written down, give or take; negative, and given up, when it does not fit. */
+/**
+ * The approximate remaining room after writing the value. Stops with a negative number if the value
+ * does not fit.
+ */
 function roomAfter(value: Json, room: number): number {
   if (typeof value === 'string') return room - value.length;
   if (typeof value !== 'object' || value === null) return room - 8;

@@ -4,10 +4,13 @@ import { bold, type Printable, printable, type Value } from './printable.ts';
 import { visibleJson } from './visible.ts';
 import { lengthOf, wrapped } from './wrapped.ts';
 
-/** Nobody reads on (`| head`): the rest of the work is only printing, so it ends, and quietly. */
+/**
+ * The reader has closed the pipe (`| head`). The rest of the work is only output, so it ends
+ * silently.
+ */
 export class OutputClosed extends Error {}
 
-/** What was said can't be written, all of it or the rest. */
+/** The output, or the rest of it, can't be written. */
 export class OutputUnwritable extends Error {
   constructor(cause: unknown) {
     super(`The output can't be written: ${(cause as Error).message}.`, { cause });
@@ -25,13 +28,13 @@ const BORDERLESS = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-/** Narrowest that the last column is made to fit the terminal. */
+/** Minimum width of the last column when it is fitted to the terminal. */
 const FLEXIBLE_MIN = 24;
-/** Between two columns. */
+/** The separator of two columns. */
 const GAP = 2;
-/** Rows that are laid out together: of more, the layout takes as long as the square of them. */
+/** Maximum number of rows laid out together: the layout's time grows with their square. */
 const ROWS_AT_ONCE = 200;
-/** Before what stands below a row. */
+/** The indent of text below a row. */
 const BELOW = ' '.repeat(6);
 
 /** Standard output: lines and tables for people, one JSON document for programs. */
@@ -46,12 +49,12 @@ export class Output {
     });
   }
 
-  /** Somebody reads along, so that much text at once would be lost on them. */
+  /** Whether the output is a terminal, where a large text would scroll away. */
   get isTerminal(): boolean {
     return this.#stream.isTTY === true;
   }
 
-  /** How wide a line may be; undefined where nobody says. Some terminals don't know theirs, and say 0. */
+  /** The maximum width of a line. Undefined if it is unknown. Some terminals report 0. */
   get width(): number | undefined {
     return (this.#stream.isTTY && this.#stream.columns) || undefined;
   }
@@ -66,7 +69,10 @@ export class Output {
     this.#write(`${visibleJson(value)}\n`);
   }
 
-  /** A piece of a long text, as it is; waits where whoever reads is slower. @throws OutputClosed, OutputUnwritable */
+  /**
+   * A part of a long text, unchanged. Waits for a slower reader.
+   * @throws OutputClosed, OutputUnwritable
+   */
   async piece(text: string): Promise<void> {
     if (this.#write(text)) return;
     await new Promise((resolve) => {
@@ -77,7 +83,8 @@ export class Output {
   }
 
   /**
-   * The last column takes what the terminal leaves it. Where that is too little, what no longer fits stands below each row.
+   * The last column gets the terminal's remaining width. If that is too little, the overflow is
+   * printed below each row.
    * @throws OutputClosed, OutputUnwritable
    */
   table(columns: readonly Column[], rows: readonly (readonly Value[])[]): void {
@@ -100,7 +107,7 @@ export class Output {
     }
   }
 
-  /** False where whoever reads is slower. */
+  /** Returns false if the reader is slower. */
   #write(text: string): boolean {
     if (this.#closed) throw new OutputClosed();
     return writeTo(this.#stream, text);
@@ -108,8 +115,8 @@ export class Output {
 }
 
 /**
- * Writes all of a text. To a file without the stream, which writes once, and takes a part of a text for all of it. False where whoever reads is
- * slower.
+ * Writes a complete text. A file is written without the stream, which writes once and reports a
+ * partial write as complete. Returns false if the reader is slower.
  *
  * @throws OutputUnwritable
  */
@@ -124,7 +131,7 @@ function fileOf({ fd }: NodeJS.WriteStream & { readonly fd?: number }): number |
   return fd !== undefined && fstatSync(fd).isFile() ? fd : undefined;
 }
 
-/** A disk that is full takes what has room, and refuses only what comes then. */
+/** A full disk accepts the part that fits, and refuses only the next write. */
 function writeWhole(file: number, text: string): void {
   try {
     for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
@@ -133,19 +140,19 @@ function writeWhole(file: number, text: string): void {
   }
 }
 
-/** How narrow the last column may be, so that no word of it is cut. */
+/** The minimum width of the last column that cuts no word. */
 function narrowest(rows: readonly (readonly string[])[]): number {
   const texts = rows.map((row) => row.at(-1) as string);
   const widest = widestOf(texts.flatMap((text) => text.split(' '))) + GAP;
   return Math.max(widest, Math.min(FLEXIBLE_MIN, widestOf(texts) + GAP));
 }
 
-/** There may be more of them than a call takes arguments. */
+/** There may be more rows than a call accepts arguments. */
 function widestOf(texts: readonly string[]): number {
   return texts.reduce((widest, text) => Math.max(widest, lengthOf(text)), 0);
 }
 
-/** How many columns can stand beside each other: all, where the last one can be made narrow enough. */
+/** The number of columns that fit on one line: all, if the last one can be narrow enough. */
 function fittingOf(natural: readonly number[], last: number, width: number): number {
   const sum = (count: number): number => natural.slice(0, count).reduce((all, one) => all + one, 0);
   if (sum(natural.length - 1) + last <= width) return natural.length;
@@ -153,14 +160,16 @@ function fittingOf(natural: readonly number[], last: number, width: number): num
   return Math.max(1, fits + 1);
 }
 
-/** Undefined where all may be as wide as they are. */
+/** Undefined if every column can have its full width. */
 function widthsOf(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
   const fixed = natural.slice(0, -1).reduce((sum, length) => sum + length, 0);
   if (width === undefined || fixed + (natural.at(-1) as number) <= width) return undefined;
   return [...natural.slice(0, -1), width - fixed];
 }
 
-/** The lines of a table whose columns are so wide; as many as there are rows where none is wrapped. */
+/**
+ * The lines of a table with the given column widths. Without wrapping, there is one line per row.
+ */
 function grid(
   columns: readonly Column[],
   rows: readonly string[][],

@@ -1,7 +1,9 @@
 import pc from 'picocolors';
 import { visible } from './visible.ts';
 
-/** Text that may go to a terminal as it is. Made only here, from literals and from values made visible. */
+/**
+ * Text that is safe to print. Only this file makes it, from literals and from values made visible.
+ */
 export class Printable {
   readonly text: string;
 
@@ -12,7 +14,7 @@ export class Printable {
 
 export type Value = Printable | string | number | boolean;
 
-/** `line\`… ${anything} …\``: the values are made visible, what is printable already stays. */
+/** `line\`… ${anything} …\``: values are made visible, and printable text is unchanged. */
 export function line(parts: TemplateStringsArray, ...values: readonly Value[]): Printable {
   return new Printable(
     parts.map((part, i) => part + (i < values.length ? printable(values[i] as Value).text : '')).join(''),

@@ -1,10 +1,16 @@
-/** Work that takes less is not worth a word on a terminal. */
+/** Milliseconds of work before a terminal shows progress. */
 const SILENT_MS = 1_000;
 const REDRAW_MS = 100;
-/** Where every report is a line of its own, such as a log file: work that takes less, and the time between two lines. */
+/**
+ * Outside of a terminal, such as in a log file, each report is one line. Milliseconds before the
+ * first line, and between two lines.
+ */
 const LINE_MS = 5_000;
 
-/** How far long work is, on standard error: one line that is redrawn on a terminal, a line now and then elsewhere. */
+/**
+ * Progress of long work, on standard error: one redrawn line on a terminal, and an occasional line
+ * otherwise.
+ */
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #startedAt = performance.now();
@@ -29,14 +35,17 @@ export class Progress {
     this.#say(progressText(phase, done, total, (now - this.#phaseAt) / 1_000));
   }
 
-  /** Before work that can't say how far it is. On a terminal only: elsewhere the answer says enough. */
+  /**
+   * Called before work of unknown length. Prints on a terminal only: otherwise the answer is
+   * enough.
+   */
   announce(phase: string): void {
     if (!this.#stream.isTTY) return;
     this.#stream.write(`\r\u001b[K${phase} …`);
     this.#drawn = true;
   }
 
-  /** Leaves the terminal's line to what is printed next. */
+  /** Clears the terminal's line for the next output. */
   end(): void {
     if (this.#drawn) this.#stream.write('\r\u001b[K');
     this.#drawn = false;

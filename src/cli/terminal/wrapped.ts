@@ -1,26 +1,26 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Where nobody says how wide a line may be. */
+/** Default width of a line. */
 const WIDTH = 80;
 
-/** How wide a line may be there: some terminals don't know it, and say 0. */
+/** The terminal's line width. Some terminals report 0. */
 export function widthOf(stream: NodeJS.WriteStream): number {
   return (stream.isTTY && stream.columns) || WIDTH;
 }
 
-/** As a terminal shows it. */
+/** The width as a terminal shows it. */
 export function lengthOf(text: string): number {
   return stripVTControlCharacters(text).length;
 }
 
-/** Broken between words; a word that is longer than a line is left whole. */
+/** Wraps between words. A word longer than a line stays whole. */
 export function wrapped(text: string, width: number): string[] {
   return packed(text.split(' '), width)
     .map((one) => one.trimEnd())
     .filter((one) => one !== '');
 }
 
-/** As many parts on a line as it holds, each of them whole. */
+/** Puts as many whole parts on a line as fit. */
 export function packed(parts: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const part of parts) {

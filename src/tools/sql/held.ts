@@ -79,7 +79,7 @@ export class HeldSql implements Holding {
     const { call: first } = calls[0]!;
     const { signal } = first;
     const all = calls.map(({ part, input, call, told }) => ({ part, input, key: call.key, told: told! }));
-    // What was lost is done anew by its keys, by whoever can tell what became of it.
+    // A lost write is repeated under its key, by the code that can reconcile it.
     if (this.#open === undefined || this.#open.lost !== undefined || all.some(({ told }) => told === undefined)) {
       await this.end();
       return undefined;
