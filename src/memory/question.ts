@@ -5,50 +5,53 @@ import { type FactRow, type Partition, requireText, validOf } from './fact.ts';
 import type { Period } from './period.ts';
 import { compare, type Strategy } from './strategy.ts';
 
-/** One side of a contradiction: all that says the same thing there. */
+/** One candidate of a contradiction: all rows with the same content there. */
 export interface Member {
-  /** What answers and witnesses call it by: the claim that it descends from. */
+  /** Its name in answers and witnesses: the claim that it derives from. */
   readonly claim: string;
   readonly object: string;
-  /** The confidence that the operator prefers among those of its rows. */
+  /** The preferred confidence among its rows, according to the strategy. */
   readonly confidence: number;
-  /** What says so: open rows as they stand, and assertions as the rows that they would be. */
+  /** Its rows: open rows, and assertions as the rows that they would become. */
   readonly rows: readonly FactRow[];
 }
 
 /**
- * What a person or a policy has to decide: which of the members is believed. A judge is to see of them what the request hashes: what
- * they say, how sure, and when it is valid; and nothing of when it is asked.
+ * A choice for a human or a policy: which member is believed. A judge sees only the hashed parts of
+ * the request: content, confidence and valid time. The time of the question is not part of it.
  */
 export interface Question extends Partition {
-  /** The request hash R: the same for the same members, in whatever order and whenever they meet (seed §C.5, Remark 3). */
+  /**
+   * The request hash R: equal for the same members, in any order and at any time (TOKI §C.5, Remark
+   * 3).
+   */
   readonly request: string;
   readonly strategy: Strategy;
-  /** In canonical order, which is what an index into them counts. */
+  /** In canonical order, which vote indexes refer to. */
   readonly members: readonly Member[];
 }
 
-/** Who is believed. */
+/** The chosen member. */
 export interface Answer {
   readonly request: string;
-  /** The claim of a member. Not its index: that is not stable. */
+  /** The claim of a member. An index would not be stable. */
   readonly winner: string;
-  /** The hash of what the judge was asked with (`thetaHash`). */
+  /** The hash of the judge's parameters (`thetaHash`). */
   readonly theta?: string;
-  /** The key under which the oracle log has the vote, or the id of the entry that has the callback. */
+  /** The key of the vote in the oracle log, or the id of the entry with the callback. */
   readonly judge?: string;
-  /** The version of the policy that was asked. */
+  /** The version of the policy. */
   readonly policy?: string;
 }
 
-/** The question that a conflict set poses, whatever the order of its members. */
+/** The question of a conflict set, independent of the order of its members. */
 export function questionOf(partition: Partition, strategy: Strategy, members: readonly Member[]): Question {
   const ordered = [...members].sort((a, b) => compare(a.claim, b.claim));
   return { ...partition, request: requestHash(partition, strategy, ordered), strategy, members: ordered };
 }
 
 /**
- * The answer that a vote is: votes are indexes into the members in their canonical order (seed §C.2).
+ * The answer of a vote. Votes are indexes into the members in canonical order (TOKI §C.2).
  * @throws MemoryError `unknown_member`; ArgumentError `bad_argument`
  */
 export function answerOf(
@@ -66,7 +69,7 @@ export function answerOf(
 }
 
 /**
- * Copies of answers that come from outside, by the request that they answer.
+ * Validated copies of a caller's answers, by request.
  * @throws MemoryError `bad_text`, `repeated_answer`; ArgumentError `bad_argument`
  */
 export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
@@ -87,8 +90,8 @@ export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
 }
 
 /**
- * Over all that a judge sees, and nothing else: no time, no entry, no order. Content stands in it by its claims, which are keyed
- * hashes, so that it stays when content is erased.
+ * Hashes exactly the parts that a judge sees: no time, entry or order. Content appears only as
+ * claims, which are keyed hashes, so the request hash survives an erasure.
  */
 function requestHash({ space }: Partition, strategy: Strategy, members: readonly Member[]): string {
   return hashText(

@@ -19,20 +19,21 @@ import {
 import { holds, OPEN_END, OPEN_START, type Period, readPeriod } from './period.ts';
 import type { Plan } from './plan.ts';
 
-/** A point of both times: what was believed at `system` of what was so at `valid`. */
+/** A point of both times: the facts as of `system` that are valid at `valid`. */
 export interface Point {
   /** An instant, or `OPEN_START`. */
   readonly valid: Instant;
   readonly system: Instant;
 }
 
-/** Which rows are looked at: what is or was believed, what lost, or both. */
+/** The rows to read: facts, audit rows, or both. */
 export type RowSelection = RowKind | 'all';
 
 /**
- * The rows whose two periods hold the point (seed §2.1), in order of system time; the current ones where nothing else is asked for, so that
- * audit rows change no answer that did not ask for them (seed Prop. 1).
- * @throws MemoryError `no_instant`, `unknown_row_kind`, and as `checkFacts` does; ArgumentError `bad_argument`
+ * The rows whose two periods contain the point (TOKI §2.1), by system time. Default: current rows,
+ * so audit rows never change other answers (TOKI Prop. 1).
+ * @throws MemoryError `no_instant`, `unknown_row_kind`, and the errors of `checkFacts`;
+ * ArgumentError `bad_argument`
  */
 export function asOf(rows: readonly FactRow[], point: Point, kind: RowSelection = 'current'): FactRow[] {
   checkFacts(rows);
@@ -44,8 +45,9 @@ export function asOf(rows: readonly FactRow[], point: Point, kind: RowSelection 
 }
 
 /**
- * All versions there ever were, oldest first; of one space, subject, predicate where they are given.
- * @throws MemoryError `unknown_row_kind`, and as `checkFacts` does; ArgumentError `bad_argument`
+ * All versions, oldest first, filtered by space, subject and predicate.
+ * @throws MemoryError `unknown_row_kind`, and the errors of `checkFacts`; ArgumentError
+ * `bad_argument`
  */
 export function history(
   rows: readonly FactRow[],
@@ -67,17 +69,17 @@ export function history(
     .sort(byTime);
 }
 
-/** How what is believed at one point differs from what is believed at another. */
+/** The difference between the facts at two points. */
 export interface Difference {
   readonly added: readonly FactRow[];
   readonly removed: readonly FactRow[];
-  /** The same thing is said by another version: cut, widened, or with another confidence. */
+  /** Facts with another version: cut, widened, or with another confidence. */
   readonly revised: readonly { readonly from: FactRow; readonly to: FactRow }[];
 }
 
 /**
- * What is believed at `to` and was not at `from`, and the reverse.
- * @throws MemoryError as `asOf` does
+ * The facts at `to` that did not hold at `from`, and the reverse.
+ * @throws MemoryError the errors of `asOf`
  */
 export function diff(rows: readonly FactRow[], from: Point, to: Point): Difference {
   const before = new Map(asOf(rows, from).map((row) => [saidBy(row), row]));
@@ -93,9 +95,10 @@ export function diff(rows: readonly FactRow[], from: Point, to: Point): Differen
 }
 
 /**
- * The rows whose valid time stands in one of the relations to the period, in the order in which they are given (seed Theorem 12(3)).
- * @throws MemoryError `unknown_relation`, `no_instant`, `empty_period`, `reversed_period`, and as `checkFacts` does; ArgumentError
- * `bad_argument`
+ * The rows whose valid time has one of the relations to the period, in input order (TOKI Theorem
+ * 12(3)).
+ * @throws MemoryError `unknown_relation`, `no_instant`, `empty_period`, `reversed_period`, and the
+ * errors of `checkFacts`; ArgumentError `bad_argument`
  */
 export function selectByRelation(
   rows: readonly FactRow[],
@@ -110,9 +113,10 @@ export function selectByRelation(
 }
 
 /**
- * The rows after a plan, as a relation (`checkedFacts`): what a projection is, of plans in the order of their commits.
- * @throws MemoryError `not_open` for a row to be closed that is not there or closed already, `duplicate_key`; as `checkFacts` does;
- * ArgumentError `bad_argument`
+ * The rows after a plan, as a relation (`checkedFacts`). Applying all plans in commit order yields
+ * the projection.
+ * @throws MemoryError `not_open` for a row to close that is missing or closed, `duplicate_key`; the
+ * errors of `checkFacts`; ArgumentError `bad_argument`
  */
 export function applyPlan(rows: readonly FactRow[], plan: Plan): readonly FactRow[] {
   const before = checkedFacts(rows);

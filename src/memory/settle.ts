@@ -7,34 +7,36 @@ import { type Answer, type Question, questionOf } from './question.ts';
 import { Room } from './room.ts';
 import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
 
-/** A group that is believed in a period. */
+/** A group that holds in a period. */
 export interface Belief extends Group, Period {}
 
-/** A contradiction in an atomic segment, and who won it. */
+/** A contradiction in an atomic segment, with its winner. */
 export interface Contest {
   readonly segment: Period;
   readonly winner: Group;
   readonly losers: readonly Group[];
   readonly question: Question;
-  /** Where the winner was elected, and not found. */
+  /** Set if an answer chose the winner. */
   readonly answer?: Answer;
 }
 
 export interface Settlement {
-  /** In order of valid time, then of objects; those that touch and say the same are one. */
+  /** By valid time, then by object. Adjacent periods with the same content are merged. */
   readonly beliefs: readonly Belief[];
-  /** In order of valid time. */
+  /** By valid time. */
   readonly contests: readonly Contest[];
-  /** What has to be answered first; where there is any, the rest is not to be used. */
+  /** Questions to answer first. If there are any, ignore the rest of the result. */
   readonly questions: readonly Question[];
-  /** Characters that an entry takes for it, at most, however they are answered. */
+  /** Maximum number of characters of an entry for the result, for any answers. */
   readonly most: number;
 }
 
 /**
- * Who is believed when: valid time is cut at all borders, and each atomic segment is settled by itself, among all that hold in it
- * (seed Prop. 14, Remark 3; memory.md §5.4 no. 1 to 3). Nothing depends on the order of the items.
- * @throws MemoryError `unknown_member`, `stale_answer`; `too_much_at_once`, before anything is asked
+ * Settles contradictions: valid time is cut at all borders, and each atomic segment is settled
+ * separately among its items (TOKI Prop. 14, Remark 3; docs/decisions/017-memory.md). The result
+ * does not depend on the order of the items.
+ * @throws MemoryError `unknown_member`, `stale_answer`; `too_much_at_once`, before any question is
+ * asked
  */
 export function settle(
   partition: Partition,
@@ -83,12 +85,14 @@ export function settle(
   return { beliefs: joined([...left, ...won], strategy), contests, questions: [...open.values()], most: room.most };
 }
 
-/** By which claim a group is called, in questions and answers. */
+/** The member that stands for a group in questions and answers. */
 export function memberOf({ head, object, confidence, items }: Group): Question['members'][number] {
   return { claim: head.row.lineage, confidence, object, rows: items.map(({ row }) => row) };
 }
 
-/** The atomic segments in order, each with the items that hold in it: of many, most hold elsewhere. */
+/**
+ * The atomic segments in order, each with its items. With many items, most are in other segments.
+ */
 function* segmentsOf(items: readonly Item[]): Generator<{ readonly segment: Period; readonly held: readonly Item[] }> {
   const parts = items
     .flatMap((item) => item.parts.map(({ from, to }) => ({ from, to, item })))
@@ -114,7 +118,7 @@ function groupOf(items: readonly Item[], strategy: Strategy): Group {
   return { object: head.row.object, items: ordered, head, confidence: best.row.confidence };
 }
 
-/** What is believed already first, then by valid time. */
+/** Current facts first, then by valid time. */
 function byIdentity(a: Item, b: Item): number {
   return (
     Number(a.isNew) - Number(b.isNew) ||
@@ -135,7 +139,10 @@ function elected(groups: readonly Group[], { request, winner }: Answer): Group {
   });
 }
 
-/** Without what was contested elsewhere and lost there (Algorithm 1 of the seed closes a loser as a whole). */
+/**
+ * Drops the rest of losers that lost in another segment (Algorithm 1 of TOKI closes a loser as a
+ * whole).
+ */
 function withoutLosers(beliefs: readonly Belief[], contests: readonly Contest[], strategy: Strategy): Belief[] {
   const lost = new Set(contests.flatMap(({ losers }) => losers.flatMap(({ items }) => items)));
   return beliefs.flatMap(({ from, to, items }) => {
@@ -144,7 +151,9 @@ function withoutLosers(beliefs: readonly Belief[], contests: readonly Contest[],
   });
 }
 
-/** Duplicates widen each other where they are equally sure; and only what shares an item, where the two touch, is a duplicate. */
+/**
+ * Merges adjacent duplicates of equal confidence. Only periods that share an item are duplicates.
+ */
 function joined(beliefs: readonly Belief[], strategy: Strategy): Belief[] {
   const byObject = Map.groupBy(beliefs, ({ object }) => objectKey(object));
   return [...byObject.values()]

@@ -1,37 +1,41 @@
 import { MemoryError } from './errors.ts';
 
 /**
- * How a contradiction is settled, as it stands in `resolution_strategy_id` (seed Table 13, and one more).
- * - `lww`: the last writer wins, by the order of commits and never by a caller's clock.
- * - `lww-valid`: what began to be valid last wins, so that an old state that is heard of late does not displace a newer one.
- * - `evi`: the greatest confidence wins, and among equal ones the last writer.
- * - `await`: a person is asked.
- * - `rule`: a policy is asked.
+ * The strategies for contradictions, as `resolution_strategy_id` stores them (TOKI Table 13, and
+ * one more).
+ * - `lww`: the last writer wins, by commit order and never by a caller's clock.
+ * - `lww-valid`: the latest start of valid time wins, so late news of an old state does not replace
+ *   a newer one.
+ * - `evi`: the highest confidence wins, and among equal ones the last writer.
+ * - `await`: a human decides.
+ * - `rule`: a policy decides.
  */
 export const STRATEGIES = Object.freeze(['lww', 'lww-valid', 'evi', 'await', 'rule'] as const);
 
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** What an operator knows of a member of a conflict set. */
+/** The data of a conflict-set member that a strategy compares. */
 export interface Candidate {
-  /** The claim that it descends from: a total order has to end somewhere (seed: in `fact_id`). */
+  /** The claim that it derives from, the last criterion of the total order (in TOKI: `fact_id`). */
   readonly claim: string;
   readonly confidence: number;
-  /** The place of its commit in the true order. */
+  /** The position of its commit in the commit order. */
   readonly assertedSeq: number;
-  /** Since when it was said to be valid. */
+  /** The asserted start of its valid time. */
   readonly assertedFrom: string;
 }
 
-/** Whether an operator waits for an answer, where the others find the winner themselves (seed Remark 3). */
+/**
+ * Whether a strategy waits for an answer. The others find the winner themselves (TOKI Remark 3).
+ */
 export function isSelection(strategy: Strategy): boolean {
   return strategy === 'await' || strategy === 'rule';
 }
 
 /**
- * Below zero where the strategy prefers `b`, above where it prefers `a`; zero only for one claim. It is a total order, and so the winner
- * of a conflict set does not depend on the order in which its members are met (seed Prop. 14). Where the members are asked
- * about it orders duplicates only, as `lww` does.
+ * Negative if the strategy prefers `b`, positive if it prefers `a`, zero only for one claim. The
+ * order is total, so the winner does not depend on the order of the members (TOKI Prop. 14). For
+ * strategies that wait for an answer, it orders only duplicates, as `lww` does.
  */
 export function preference(strategy: Strategy, a: Candidate, b: Candidate): number {
   const first =
@@ -43,12 +47,12 @@ export function preference(strategy: Strategy, a: Candidate, b: Candidate): numb
   return first || a.assertedSeq - b.assertedSeq || compare(a.claim, b.claim);
 }
 
-/** The one that the strategy prefers to all others. */
+/** The member that the strategy prefers to all others. */
 export function preferred<T>(strategy: Strategy, members: readonly T[], candidate: (member: T) => Candidate): T {
   return members.reduce((best, next) => (preference(strategy, candidate(best), candidate(next)) < 0 ? next : best));
 }
 
-/** @throws MemoryError `unknown_strategy`: there is no silent fallback (seed §3.4) */
+/** @throws MemoryError `unknown_strategy`: there is no silent fallback (TOKI §3.4) */
 export function requireStrategy(strategy: Strategy): void {
   if (STRATEGIES.includes(strategy)) return;
   throw new MemoryError('unknown_strategy', `A strategy is one of ${STRATEGIES.join(', ')}.`);

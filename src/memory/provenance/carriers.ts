@@ -2,8 +2,9 @@ import { Polynomial } from './polynomial.ts';
 import type { Token } from './token.ts';
 
 /**
- * A commutative semiring with natural order in which the audit row's provenance can be kept (§2.2, §4.4). What Assize stores is
- * `MULTIDEGREE`, which is N[X,T] itself; the other two are images of it, and stand here for what the paper says about them.
+ * A commutative semiring with natural order that can carry the provenance of audit rows (§2.2,
+ * §4.4). Assize stores `MULTIDEGREE`, which is N[X,T] itself. The other two carriers are images of
+ * it, used to check the paper's claims.
  */
 export interface Carrier<K> {
   readonly name: 'multilinear' | 'multidegree' | 'boolean';
@@ -12,11 +13,14 @@ export interface Carrier<K> {
   plus(a: K, b: K): K;
   times(a: K, b: K): K;
   equals(a: K, b: K): boolean;
-  /** a ≼ b: some c of the carrier gives a ⊕ c = b. */
+  /** a ≼ b: some c of the carrier satisfies a ⊕ c = b. */
   precedes(a: K, b: K): boolean;
-  /** The image of a polynomial: a homomorphism of semirings, so that it makes no difference when it is taken. */
+  /**
+   * The image of a polynomial. The projection is a homomorphism of semirings, so it can be applied
+   * at any step.
+   */
   project(polynomial: Polynomial): K;
-  /** The tokens that the value still names. */
+  /** The tokens in the value. */
   tokens(value: K): readonly Token[];
   /** Definition 10. */
   degree(value: K, token: Token): number;
@@ -38,7 +42,7 @@ export const MULTIDEGREE: Carrier<Polynomial> = Object.freeze({
   text: String,
 } satisfies Carrier<Polynomial>);
 
-/** N[X,T] with x⊗x = x: which writes were used together, but not how often; coefficients stay. */
+/** N[X,T] with x⊗x = x: which writes were used together, without exponents. Coefficients stay. */
 export const MULTILINEAR: Carrier<Polynomial> = Object.freeze({
   ...MULTIDEGREE,
   name: 'multilinear',
@@ -46,7 +50,7 @@ export const MULTILINEAR: Carrier<Polynomial> = Object.freeze({
   project: onceEach,
 } satisfies Carrier<Polynomial>);
 
-/** The Boolean reduct: whether there is any provenance at all. */
+/** The Boolean reduct: whether any provenance exists. */
 export const BOOLEAN: Carrier<boolean> = Object.freeze({
   name: 'boolean',
   zero: false,
@@ -57,7 +61,7 @@ export const BOOLEAN: Carrier<boolean> = Object.freeze({
   precedes: (a, b) => !a || b,
   project: (polynomial) => polynomial.terms.size > 0,
   tokens: () => [],
-  // It "collapses every nonzero exponent to one", and says not even whose that was.
+  // The reduct "collapses every nonzero exponent to one", for every token alike.
   degree: (value) => Number(value),
   text: (value) => (value ? '1' : '0'),
 } satisfies Carrier<boolean>);

@@ -1,10 +1,13 @@
 /**
- * Which writes a belief rests on, and what was trusted: polynomials over tokens (seed 002, §2.2, §3.3, Appendix B.3).
+ * The writes and the trust that a fact derives from: polynomials over tokens (TOKI §2.2, §3.3,
+ * Appendix B.3).
  *
- * Guarantees: equal provenance is equal text; sums, products and deletions are exact, and the laws of a commutative semiring hold;
- * whatever is added, what was there precedes it in the natural order.
+ * Guarantees: equal provenance is equal text. Sums, products and deletions are exact, and the laws
+ * of a commutative semiring hold. After any addition, the earlier value precedes the new one in the
+ * natural order.
  *
- * Never: does I/O, reads a clock, draws a random number; rounds, forgets a token, or reads a text that is not canonical.
+ * Never: does I/O, reads a clock, draws a random number, rounds, drops a token, or reads a text
+ * that is not canonical.
  */
 export { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from './carriers.ts';
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts';

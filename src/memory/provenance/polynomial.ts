@@ -2,12 +2,13 @@ import { form, requireForm } from '#base';
 import { ProvenanceError } from './errors.ts';
 import { placedToken, readToken, type Token } from './token.ts';
 
-/** Tokens in their order with their exponents, `w:@0*w:@1^2`; '' is the monomial 1. */
+/** Sorted tokens with their exponents, `w:@0*w:@1^2`; '' is the monomial 1. */
 export type Monomial = string;
 
 /**
- * An element of N[X,T] (Green et al. 2007; §2.2 of the paper): a sum of monomials with whole coefficients from 1, in canonical
- * order, so that equal polynomials are equal in every part. Never changed.
+ * An element of N[X,T] (Green et al. 2007; §2.2 of the paper): a sum of monomials with integer
+ * coefficients from 1. Terms are in canonical order, so equal polynomials are equal in every part.
+ * Immutable.
  */
 export class Polynomial {
   static readonly zero: Polynomial = new Polynomial(new Map());
@@ -26,13 +27,13 @@ export class Polynomial {
   }
 
   /**
-   * The polynomial of a canonical text, as `toString` gives it.
-   * @throws ProvenanceError `bad_polynomial`, and `bad_token` for a token that is none
+   * Parses a canonical text, the result of `toString`.
+   * @throws ProvenanceError `bad_polynomial`, and `bad_token` for an invalid token
    */
   static read(text: string): Polynomial {
     requireForm(form.text, text, 'text');
     if (text === '0') return Polynomial.zero;
-    // Most are of one write.
+    // Most polynomials are one write.
     if (ONE_TOKEN.test(text)) return Polynomial.of(text);
     const terms = text.split(' + ').map((part): readonly [Monomial, bigint] => {
       const [, coefficient, monomial] = TERM.exec(part) ?? [];
@@ -45,13 +46,16 @@ export class Polynomial {
     return read;
   }
 
-  /** The canonical text: `w:@0 + 2*w:@1^2*t:policy:v1`, with 0 for nothing. Equal texts are equal polynomials. */
+  /**
+   * The canonical text: `w:@0 + 2*w:@1^2*t:policy:v1`, or 0 for the zero polynomial. Equal texts
+   * are equal polynomials.
+   */
   toString(): string {
     if (this.terms.size === 0) return '0';
     return [...this.terms].map(([monomial, n]) => termText(monomial, n)).join(' + ');
   }
 
-  /** Tokens that occur, in their order. */
+  /** The tokens of the polynomial, sorted. */
   get tokens(): readonly Token[] {
     const found = new Set([...this.terms.keys()].flatMap((monomial) => factorsOf(monomial).map(([token]) => token)));
     return [...found].sort(byText);
@@ -62,13 +66,13 @@ export class Polynomial {
     return this.toString() === other.toString();
   }
 
-  /** The sum: either of the two would do. */
+  /** The sum: either operand suffices. */
   plus(other: Polynomial): Polynomial {
     requireForm(POLYNOMIAL, other, 'other');
     return Polynomial.#sum([...this.terms, ...other.terms]);
   }
 
-  /** The product: both were needed. */
+  /** The product: both operands are needed. */
   times(other: Polynomial): Polynomial {
     requireForm(POLYNOMIAL, other, 'other');
     const products = [...this.terms].flatMap(([a, m]) =>
@@ -77,15 +81,17 @@ export class Polynomial {
     return Polynomial.#sum(products);
   }
 
-  /** The natural order (Theorem 3): whether some polynomial added to this one gives the other. */
+  /**
+   * The natural order (Theorem 3): whether this polynomial plus some polynomial equals the other.
+   */
   precedes(other: Polynomial): boolean {
     requireForm(POLYNOMIAL, other, 'other');
     return [...this.terms].every(([monomial, n]) => n <= (other.terms.get(monomial) ?? 0n));
   }
 
   /**
-   * With something else wherever the token stands. To substitute 0 is to delete what the token stands for: what is left is the
-   * provenance as it would be had it never been written, exactly, for any query.
+   * Replaces a token with a polynomial. Substituting 0 deletes the token's write: the result is
+   * exactly the provenance without that write, for any query.
    */
   substitute(token: Token, value: Polynomial): Polynomial {
     requireForm(POLYNOMIAL, value, 'value');
@@ -100,12 +106,12 @@ export class Polynomial {
     return Polynomial.#sum(terms);
   }
 
-  /** Definition 10: the largest exponent of the token in any monomial; 0 when none has it. */
+  /** Definition 10: the largest exponent of the token in any monomial; 0 if the token is absent. */
   degree(token: Token): number {
     return Math.max(0, ...this.#exponents(token));
   }
 
-  /** With another exponent, or none, for each that a token has. */
+  /** Replaces each exponent of a token with another one, or removes it. */
   withExponents(of: (exponent: number, token: Token) => number): Polynomial {
     return Polynomial.#sum(
       [...this.terms].map(([monomial, n]) => [
@@ -116,8 +122,8 @@ export class Polynomial {
   }
 
   /**
-   * As it stands outside of its entry: the writes `@n` are that entry's.
-   * @throws ProvenanceError `bad_token` when the id is none
+   * The polynomial outside its entry: the writes `@n` become that entry's.
+   * @throws ProvenanceError `bad_token` for an invalid id
    */
   placed(entryId: string): Polynomial {
     return Polynomial.#sum(
@@ -134,7 +140,7 @@ export class Polynomial {
     );
   }
 
-  /** Of canonical monomials, whatever their order, and however often they are there. */
+  /** Accepts canonical monomials in any order, with repetitions. */
   static #sum(terms: Iterable<readonly [Monomial, bigint]>): Polynomial {
     const sums = new Map<Monomial, bigint>();
     for (const [monomial, n] of terms) sums.set(monomial, (sums.get(monomial) ?? 0n) + n);
@@ -143,8 +149,8 @@ export class Polynomial {
 }
 
 /**
- * The sum of two canonical texts, as one: what a plan merges provenance with.
- * @throws ProvenanceError as `Polynomial.read` does
+ * The sum of two canonical texts as a text. Plans merge provenance with it.
+ * @throws ProvenanceError the errors of `Polynomial.read`
  */
 export function mergeProvenance(a: string, b: string): string {
   return Polynomial.read(a).plus(Polynomial.read(b)).toString();
@@ -198,7 +204,7 @@ function badPolynomial(text: string, problem: string): ProvenanceError {
   });
 }
 
-/** Most of a text that is shown in an error. */
+/** Maximum length of a text in an error. */
 const SHOWN_MAX = 200;
 
 function shown(text: string): string {

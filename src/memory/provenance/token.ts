@@ -2,17 +2,17 @@ import { form, requireForm } from '#base';
 import { ProvenanceError } from './errors.ts';
 
 /**
- * An indeterminate of K[X,T] (§2.2 of the paper), as it is written in a polynomial. Those of X stand for write events, one for each
- * row that an entry wrote: `w:@2` inside of the entry itself, whose id is not known yet, and `w:<entry id>#2` anywhere else. Those of
- * T stand for what was trusted: `t:policy:<version>`, `t:judge:<key>`, `t:approver:<name>`.
+ * An indeterminate of K[X,T] (§2.2 of the paper), as a polynomial writes it. Tokens of X stand for
+ * write events, one for each row of an entry: `w:@2` inside the entry, and `w:<entry id>#2`
+ * outside. Tokens of T stand for trust: `t:policy:<version>`, `t:judge:<key>`, `t:approver:<name>`.
  */
 export type Token = string;
 
-/** What a resolution can have been left to. */
+/** The authority that can decide a resolution. */
 export type Trusted = 'policy' | 'judge' | 'approver';
 
 /**
- * The token of the `n`th write of an entry; without an entry's id, as it stands inside of the entry.
+ * The token of the `n`th write of an entry. Without an entry's id, the form inside the entry.
  * @throws ProvenanceError `bad_token`
  */
 export function writeToken(n: number, entryId?: string): Token {
@@ -22,8 +22,8 @@ export function writeToken(n: number, entryId?: string): Token {
 }
 
 /**
- * The token of trust in a policy's version, a judge's key or an approver. Any text can be the name: what would be read as a part of a
- * polynomial is escaped by its bytes (`%2B`).
+ * The token of trust in a policy's version, a judge's key or an approver. Any string can be the
+ * name: characters with a meaning in polynomials are escaped by their bytes (`%2B`).
  * @throws ProvenanceError `bad_token` for a name that is empty or has no UTF-8
  */
 export function trustToken(kind: Trusted, name: string): Token {
@@ -33,18 +33,18 @@ export function trustToken(kind: Trusted, name: string): Token {
   return readToken(`t:${kind}:${name.replace(ESCAPED, escapeCharacter)}`);
 }
 
-/** @throws ProvenanceError `bad_token` for what neither of the functions above gives */
+/** @throws ProvenanceError `bad_token` for a text that neither function above returns */
 export function readToken(text: string): Token {
   requireForm(form.text, text, 'text');
   if (WRITE.test(text)) return text;
   const name = TRUST.exec(text)?.[1];
   if (name === undefined) throw badToken(text, 'it is neither w:@n, w:<entry id>#n nor t:policy|judge|approver:<name>');
-  // One name, one token: an escape stands where it has to, in one way, and is UTF-8.
+  // Each name has exactly one token: only required escapes are allowed, in one form, as UTF-8.
   if (canonicalName(name) !== name) throw badToken(text, 'an escape is not needed there, or is not UTF-8');
   return text;
 }
 
-/** The token as it stands outside of the entry that has written it; every other token as it is. */
+/** The form of the token outside the entry that wrote it. Other tokens stay unchanged. */
 export function placedToken(token: Token, entryId: string): Token {
   requireForm(form.text, token, 'token');
   return token.startsWith('w:@') ? writeToken(Number(token.slice(3)), entryId) : token;

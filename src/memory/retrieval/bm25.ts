@@ -1,34 +1,36 @@
 import { form, requireForm } from '#base';
 
-/** How much it counts that a word stands there again, and how much that a text is long. */
+/** The weight of repeated words, and of a text's length. */
 const K1 = 1.2;
 const B = 0.75;
 
-/** Of a word no more occurrences count in one text. */
+/** Maximum number of counted occurrences of a word in one text. */
 export const OCCURRENCES_MAX = 255;
 
-/** The texts that are searched: how many, and of how many words. */
+/** The searched texts: their number, and their number of words. */
 export interface Collection {
   readonly texts: number;
   readonly words: number;
 }
 
-/** A word that is looked for, and in how many texts it stands. */
+/** A query word, and the number of texts that contain it. */
 export interface Sought {
   readonly word: string;
   readonly texts: number;
 }
 
 /**
- * Ranks texts by BM25 (Robertson and Walker 1994), with k1 = 1.2, b = 0.75, and the idf that is never negative:
+ * Ranks texts by BM25 (Robertson and Walker 1994), with k1 = 1.2, b = 0.75, and the idf that is
+ * never negative:
  *
- *     score(d) = Σ ln(1 + (N − n + ½) / (n + ½)) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / avg))
+ * score(d) = Σ ln(1 + (N − n + ½) / (n + ½)) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / avg))
  *
- * where N is how many texts there are, n in how many of them the word stands, f how often in d, at most 255, |d| the words of d, avg
- * those of a text on average. Scores are rounded to six decimals, so that equal ones are equal in every store.
+ * N is the number of texts, and n the number of texts with the word. f is the number of occurrences
+ * in d, at most 255. |d| is the number of words of d, and avg its average. Scores are rounded to
+ * six decimals, so they are equal in every store.
  */
 export class Bm25 {
-  /** Rarest first; of those that are as rare in the order of their letters. Words that stand nowhere are left out. */
+  /** Rarest first, then alphabetically. Words without an occurrence are left out. */
   readonly sought: readonly Sought[];
   readonly #idf: readonly number[];
   readonly #average: number;
@@ -45,9 +47,12 @@ export class Bm25 {
     this.#average = words / texts;
   }
 
-  /** `occurrences`: of each of `sought`; `length`: the words of the text. @throws ArgumentError `bad_argument` */
+  /**
+   * `occurrences`: for each word of `sought`; `length`: number of words in the text. @throws
+   * ArgumentError `bad_argument`
+   */
   score(occurrences: readonly number[], length: number): number {
-    // Asked of every text that is ranked: what is right is seen at once.
+    // Called for every ranked text, so valid input is accepted quickly.
     if (!Array.isArray(occurrences) || !occurrences.every(Number.isSafeInteger) || !Number.isSafeInteger(length))
       requireForm(COUNTS, { occurrences, length }, 'text');
     const norm = K1 * (1 - B + (B * length) / this.#average);
@@ -59,10 +64,13 @@ export class Bm25 {
     return rounded(sum);
   }
 
-  /** No text has a greater score that has none of the words of `sought` before this place. @throws ArgumentError `bad_argument` */
+  /**
+   * The maximum score of a text without the words of `sought` before this index. @throws
+   * ArgumentError `bad_argument`
+   */
   bound(from: number): number {
     requireForm(form.whole, from, 'from');
-    // A text is at least as long as a word is often in it.
+    // A text is at least as long as the number of occurrences of a word.
     const most = (K1 + 1) / (1 + (K1 * B) / this.#average);
     return rounded(this.#idf.slice(from).reduce((sum, idf) => sum + idf * most, 0)) + STEP;
   }
@@ -74,7 +82,7 @@ const COLLECTION = form.members({ texts: form.whole, words: form.whole });
 const SOUGHT = form.list(form.members({ word: form.text, texts: form.whole }));
 const COUNTS = form.members({ occurrences: form.list(form.whole), length: form.whole });
 
-/** To six decimals. @throws ArgumentError `bad_argument` */
+/** Rounds to six decimals. @throws ArgumentError `bad_argument` */
 export function rounded(score: number): number {
   if (typeof score !== 'number')
     requireForm(

@@ -6,8 +6,9 @@ import { lettersOf, WORDS_MAX, wordsOf } from './words.ts';
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
 /**
- * What a version of a fact is found by: the day since when its claim said that it is so, subject, predicate and object; of what lost a
- * contradiction its own object. All versions of a claim have one text, also those that are left over or widened.
+ * The searchable text of a fact: the first valid day of its claim, subject, predicate and object.
+ * For a lost contradiction, the losing object. All versions of a claim share one text, including
+ * leftover and widened rows.
  * @throws ArgumentError `bad_argument`
  */
 export function documentOf(row: Documented): string {
@@ -18,8 +19,8 @@ export function documentOf(row: Documented): string {
 }
 
 /**
- * The words that text is found by, part for part: a subject, predicate or object that has only words that stand everywhere, as `The Who` or `it`,
- * is found by those. Behind them single letters.
+ * The index words of that text, part by part, followed by single letters. A subject, predicate or
+ * object with stop words only, such as `The Who` or `it`, is indexed by them.
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOfDocument(row: Documented): string[] {
@@ -28,7 +29,7 @@ export function wordsOfDocument(row: Documented): string[] {
   return [...parts.flatMap(wordsOf), ...parts.flatMap(lettersOf)].slice(0, WORDS_MAX);
 }
 
-/** What is read of a version. */
+/** The columns read from a version. */
 type Documented = Pick<FactRow, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind'>;
 
 function partsOf(row: Documented): readonly string[] {
@@ -45,23 +46,23 @@ const ROW = form.members({
   row_kind: form.text,
 });
 
-/** The day of its text; empty where it has always been so. @throws ArgumentError `bad_argument` */
+/** The day in its text. Empty for an open start. @throws ArgumentError `bad_argument` */
 export function dayOf(row: Pick<FactRow, 'asserted_from'>): string {
   requireForm(DAY, row, 'row');
   const { asserted_from } = row;
   return asserted_from === OPEN_START ? '' : asserted_from.slice(0, 10);
 }
 
-/** In numbers and in words: `2026-04-16 16 April 2026`. */
+/** The day in digits and in words: `2026-04-16 16 April 2026`. */
 function dayText(day: string): string {
   if (day === '') return '';
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];
   return `${day} ${date} ${MONTHS[month - 1]} ${day.slice(0, 4)}${year < 1000 ? ` ${year}` : ''}`;
 }
 
-/** The object of the loser in a witness; what is none, is itself. */
+/** The losing object of a witness. Any other object stays unchanged. */
 function lost(object: string): string {
-  // To find that out by what parsing it throws takes longer than all else here.
+  // Faster than catching the error of a failed parse.
   if (!/^\s*\{/.test(object)) return object;
   let witness: { readonly loser?: unknown; readonly members?: unknown } | null;
   try {

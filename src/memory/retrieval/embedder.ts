@@ -1,12 +1,12 @@
 /**
- * Makes vectors of texts: near to each other where the texts mean the like. What it is given leaves the process where it asks a
- * service; it is never given what was erased. Its calls are in no ledger and on no oracle log: vectors are a projection, and no ruling
- * rests on them.
+ * Makes vectors of texts, close to each other for similar meanings. Texts leave the process if the
+ * embedder calls a service. It never receives erased texts. Its calls are neither in a ledger nor
+ * in an oracle log: vectors are a projection, and no ruling depends on them.
  */
 export interface Embedder {
-  /** Names the model with its version: vectors of different ones are never compared. */
+  /** The model's name with its version. Vectors of different models are never compared. */
   readonly id: string;
-  /** Of each vector, from 1. */
+  /** The length of each vector, from 1. */
   readonly dimensions: number;
   /** One vector for each text, in their order. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;

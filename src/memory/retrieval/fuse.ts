@@ -1,13 +1,13 @@
 import { form, requireForm } from '#base';
 import { rounded } from './bm25.ts';
 
-/** How little it matters where in a list something stands (Cormack, Clarke and Büttcher 2009). */
+/** Damps the weight of the rank (Cormack, Clarke and Büttcher 2009). */
 const K = 60;
 
 /**
- * Reciprocal rank fusion: what stands at the n-th place of a list, from 1, gets 1 / (60 + n) for it. Best first; what is equally good
- * in the order of the first list that has it.
- * @throws ArgumentError `bad_argument`; what `keyOf` throws
+ * Reciprocal rank fusion: the n-th item of a list, from 1, scores 1 / (60 + n). Best first; equal
+ * scores are in the order of the first list that has the item.
+ * @throws ArgumentError `bad_argument`; the errors of `keyOf`
  */
 export function fuse<T>(
   lists: readonly (readonly T[])[],

@@ -57,7 +57,10 @@ const STEP_4: readonly string[] = [
   ...['ous', 'ive', 'ize'],
 ];
 
-/** The stem of an English word in small letters from a to z; a word of one or two letters is its own. */
+/**
+ * The stem of an English word in lower-case letters a to z. A word of one or two letters stays
+ * unchanged.
+ */
 export function stem(word: string): string {
   if (word.length <= 2) return word;
   return [plural, past, finalY, suffixes(STEP_2), suffixes(STEP_3), residue, finalE].reduce(
@@ -85,7 +88,7 @@ function finalY(word: string): string {
   return word.endsWith('y') && hasVowel(word.slice(0, -1)) ? `${word.slice(0, -1)}i` : word;
 }
 
-/** Of the suffixes that match the longest counts, whether its condition holds or not. */
+/** The longest matching suffix decides, even if its condition fails. */
 function suffixes(rules: readonly Rule[]) {
   return (word: string): string => {
     const [suffix, replacement] = longest(rules, ([each]) => word.endsWith(each)) ?? ['', ''];
@@ -123,7 +126,7 @@ function longest<T extends readonly [string, ...unknown[]]>(
     .reduce<T | undefined>((best, rule) => (rule[0].length > (best?.[0].length ?? 0) ? rule : best), undefined);
 }
 
-/** How often a vowel is followed by a consonant: m in [C](VC)^m[V]. */
+/** Number of vowel-consonant sequences: m in [C](VC)^m[V]. */
 function measure(word: string): number {
   return shape(word).match(/vc/g)?.length ?? 0;
 }
@@ -136,12 +139,12 @@ function endsDouble(word: string): boolean {
   return word.length > 1 && word.at(-1) === word.at(-2) && shape(word).endsWith('c');
 }
 
-/** *o: consonant, vowel, consonant, where the last is not w, x or y. */
+/** o: consonant, vowel, consonant, with a last letter other than w, x or y. */
 function endsShort(word: string): boolean {
   return shape(word).endsWith('cvc') && !/[wxy]$/.test(word);
 }
 
-/** A letter each, v or c: y is a vowel after a consonant. Of what repeats all is kept. */
+/** One character for each letter, v or c. y is a vowel after a consonant. Repetitions stay. */
 function shape(word: string): string {
   let shape = '';
   for (const letter of word) shape += 'aeiou'.includes(letter) || (letter === 'y' && shape.endsWith('c')) ? 'v' : 'c';

@@ -1,4 +1,7 @@
-/** English words that stand in most sentences and tell none apart: neither indexed nor looked for beside others. */
+/**
+ * English words of most sentences, which do not distinguish texts. They are neither indexed nor
+ * searched together with other words.
+ */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about above after again against all am an and any are as at be because been before being below between both but by can ' +

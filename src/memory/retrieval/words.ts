@@ -3,31 +3,34 @@ import { normalForm } from '../normal-form.ts';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
-/** Words of one text that are indexed, and letters of one of them that count. */
+/** Maximum number of indexed words of a text, and of significant letters of a word. */
 export const WORDS_MAX = 10_000;
 const LETTERS_MAX = 64;
 
-/** Words whose stems are kept in memory: of all worlds of this thread. */
+/** Number of cached stems, for all states of this thread. */
 const STEMS = new RecentMap<string, string>(20_000);
 
-/** Keeps no word in memory that a text had: of what is erased, or no longer open here. */
+/** Evicts all cached words, after an erasure or when a store closes. */
 export function forgetWords(): void {
   STEMS.clear();
-  // The engine keeps the text in which a pattern was found last.
+  // The engine keeps the last matched text, so match an empty one.
   /^/.test('');
 }
 
-/** What a word is read the same without: accents, points of Hebrew, Arabic and Syriac, what stretches a word, and what nobody sees. */
+/**
+ * Characters that do not change a word: accents, points of Hebrew, Arabic and Syriac, elongation,
+ * and invisible characters.
+ */
 const UNREAD =
   /[\u0300-\u036f\u0640\p{Default_Ignorable_Code_Point}[\p{Mn}&&[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}]]]/gv;
 
-/** Small letters whose capitals are those of others. */
+/** Lower-case letters that share their capitals with others. */
 const ALIKE: Readonly<Record<string, string>> = { ß: 'ss', ς: 'σ', ı: 'i' };
 
-/** A day; a number with a point; letters, marks and digits, with what an apostrophe joins. */
+/** A day; a number with a point; or letters, marks and digits, joined by apostrophes. */
 const WORD = /\d{4}-\d{2}-\d{2}|\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
 
-/** Scripts that put no spaces between words. */
+/** Scripts without spaces between words. */
 const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
   .map((name) => `\\p{scx=${name}}`)
   .join('');
@@ -35,21 +38,23 @@ const UNSPACED = new RegExp(`[${SCRIPTS}]`, 'u');
 const RUNS = new RegExp(`[${SCRIPTS}]+|[^${SCRIPTS}]+`, 'gu');
 const UNSPACED_RUNS = new RegExp(`[${SCRIPTS}]+`, 'gu');
 
-/** Han, and before what is composed anew also what may become of it. */
+/** Han, including characters that normalise to Han. */
 const HAN = /\p{sc=Han}/u;
 const MAYBE_HAN = /[\u2e80-\uffff]/;
 
 const APOSTROPHE = /['’]/;
 
-/** Where a vowel is left out before another one or an h: `l'été`, `d'un`, `qu'elle`, `dell'acqua`. */
+/** An elided vowel before another vowel or an h: `l'été`, `d'un`, `qu'elle`, `dell'acqua`. */
 const ELISION = /(?<=[b-df-hj-np-tv-xz]|qu)['’](?=[aeiouyhœæ])/g;
 
 /**
- * The words of a text as they are looked for, and with `lettersOf` indexed, in order and as often as they stand there: in small letters and
- * without accents, points, soft hyphens and whatever is not seen; English ones by their stems (Porter 1980) and without those that stand
- * everywhere, unless it has no others; what an apostrophe joins as one word, and where it stands for a vowel what follows it by itself as
- * well; pairs of letters where a script has no spaces. They have letters, marks, digits, points and hyphens and nothing else, so that they mean
- * nothing to a query language.
+ * The search words of a text in order, with repetitions; with `lettersOf` also its index words.
+ * Words are in lower case, without accents, points, soft hyphens and invisible characters. English
+ * words are stemmed (Porter 1980), without stop words unless the text has no others.
+ *
+ * Words joined by an apostrophe are one word; after an elision the second part is also a separate
+ * word. Scripts without spaces yield pairs of letters. Words contain only letters, marks, digits,
+ * points and hyphens, so they have no meaning in a query language.
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
@@ -59,8 +64,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * The letters of a text that are words by themselves and stand beside others, so that `wordsOf` has them in pairs: who looks for one letter finds it
- * as well. Han alone.
+ * The letters of a text that are words on their own but have neighbours, so `wordsOf` has them only
+ * in pairs. With them a search for one letter finds the text. Only Han.
  */
 export function lettersOf(text: string): string[] {
   if (!MAYBE_HAN.test(text)) return [];
@@ -72,7 +77,7 @@ export function lettersOf(text: string): string[] {
 }
 
 /**
- * All words of a text, however long it is, in the same forms: also those that stand everywhere where it has others.
+ * All words of a text of any length, in the same forms, including stop words.
  * @throws ArgumentError `bad_argument`
  */
 export function everyWordOf(text: string): ReadonlySet<string> {
@@ -82,7 +87,7 @@ export function everyWordOf(text: string): ReadonlySet<string> {
   return every;
 }
 
-/** Both as often as they stand there; of those that stand everywhere no more are needed once there is another. */
+/** Both with repetitions. Stop words are not collected after the first other word. */
 function termsIn(text: string): { readonly words: string[]; readonly stopWords: string[] } {
   const words: string[] = [];
   const stopWords: string[] = [];
@@ -94,17 +99,20 @@ function termsIn(text: string): { readonly words: string[]; readonly stopWords: 
   return { words, stopWords };
 }
 
-/** In small letters and without what is not read, as often as they stand there. */
+/** Lower-case words without ignored characters, with repetitions. */
 function bareWords(text: string): readonly string[] {
   const bare = plain(text);
   const found = bare.match(WORD) ?? [];
-  // Most texts have neither.
+  // Most texts have neither kind.
   const words = UNSPACED.test(bare) ? found.flatMap((word) => (UNSPACED.test(word) ? unspaced(word) : [word])) : found;
   if (!APOSTROPHE.test(bare)) return words;
   return words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word));
 }
 
-/** Without an English genitive; what follows an elision also without what it leans on, as far as its letters count. */
+/**
+ * The word without an English genitive. After an elision also the second part alone, within the
+ * significant letters.
+ */
 function withoutApostrophe(word: string): string[] {
   const parts = word
     .replace(/['’]s$/, '')
@@ -112,7 +120,7 @@ function withoutApostrophe(word: string): string[] {
     .map((part) => part.replace(/['’]/g, ''));
   const words: string[] = [];
   let behind = '';
-  // From behind, so that each takes as long as the others.
+  // Backwards, so each step takes the same time.
   for (const part of parts.reverse()) {
     behind = part + behind.slice(0, 2 * LETTERS_MAX);
     words.push(behind);
@@ -132,12 +140,12 @@ function termOf(bare: string): string {
   const known = STEMS.get(bare);
   if (known !== undefined) return known;
   const term = /^[a-z]+$/.test(bare) ? stem(bare.slice(0, LETTERS_MAX)) : [...bare].slice(0, LETTERS_MAX).join('');
-  // A longer one would be kept as a whole.
+  // A longer word would be cached as a whole.
   if (bare.length <= LETTERS_MAX) STEMS.set(bare, term);
   return term;
 }
 
-/** Each pair of neighbours of a run; a letter that stands alone by itself. */
+/** Each pair of adjacent letters in a run. A single letter stays alone. */
 function unspaced(text: string): string[] {
   return (text.match(RUNS) ?? []).flatMap((run) => {
     const letters = [...run];
