@@ -8,7 +8,7 @@ import type { Trajectory } from '../trajectory.ts';
 
 const officer = writFor('officer');
 
-/** Notes, of which those that a person has to agree to are kept. */
+/** Notes. The rule protects the note `kept` until a counselor agrees. */
 const diary = defineDomain({
   name: 'diary',
   version: '1',

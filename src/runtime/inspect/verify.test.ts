@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'assize-verify-'));
 const whole = join(folder, 'whole.db');
 const changed = join(folder, 'changed.db');
 
-/** Three trajectories, of more entries than make a second thread worth while. */
+/** Three trajectories, with enough entries for a second thread. */
 const [a, b, c] = [new ChainWriter('a'), new ChainWriter('b'), new ChainWriter('c')];
 const LENGTHS = [9_000, 9_500, 2_500];
 
@@ -43,7 +43,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Verifies a copy of the file that was changed with SQL, on one thread and on two: they must agree. */
+/**
+ * Verifies a copy of the file that was changed with SQL, on one thread and on two: they must agree.
+ */
 async function verifiedAfter(change: (db: DatabaseSync) => void) {
   copyFileSync(whole, changed);
   const db = new DatabaseSync(changed);
@@ -140,7 +142,7 @@ describe('on one thread and on two', () => {
       { valid: false, entries: 9_300, fault: { seq: 9_301, code: 'broken_chain' } },
       { valid: false, entries: 2_400, fault: { seq: 2_400, code: 'misfiled' } },
     ]);
-    // What a chain alone can't notice (a checkpoint can).
+    // A fault that a chain alone does not show (a checkpoint does).
     const cut = await verifiedAfter((db) => void db.prepare(`DELETE FROM entry ${PLACE}`).run('c', 2_499));
     expect(cut[2]).toMatchObject({ valid: true, entries: 2_499 });
   });
@@ -176,7 +178,8 @@ test('the second thread hands over every row but those that were changed, whatev
     { trajectory_id: 'c', entries: LENGTHS[2]!, position: LENGTHS[0]! + LENGTHS[1]! },
   ];
   const ahead = (store as LedgerStore).checkAhead?.(ranges) as Ahead;
-  // Towards the reader, window by window: the page behind the first entry comes last, and that at 20,000 in the second.
+  // Towards the reader, window by window. The page after the first entry comes last, and that at
+  // 20,000 in the second.
   const last = new Map<string, Run>();
   for (const [name, seq] of [
     ['a', 1],
@@ -217,7 +220,7 @@ test('what is appended while it is verified is not taken for checked', async () 
   let done = false;
   const reports = await verifyStore(store, {
     onProgress: (at) => {
-      // Late enough that the other thread has checked what is left.
+      // Late enough that the other thread has checked the rest.
       if (done || at < LENGTHS[0]!) return;
       done = true;
       const { key } = db.prepare('SELECT key FROM trajectory WHERE name = ?').get('c') as { key: number };

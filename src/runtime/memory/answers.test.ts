@@ -9,7 +9,10 @@ import { verifyStore } from '../inspect/verify.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { ApprovalInput, Ruling } from '../records/ruling.ts';
 
-/** A ward where doctors choose diagnoses, clerks notes and the judge triage. Admissions are looked at by a clerk, discharges take two people. */
+/**
+ * A ward in which doctors choose diagnoses, clerks notes, and the judge triage. Clerks approve
+ * admissions; discharges need two counselors.
+ */
 const ward = defineDomain({
   name: 'ward',
   version: '1',
@@ -83,13 +86,13 @@ async function begun(options: Partial<AssizeOptions> = {}) {
   const propose = async (action: 'admit' | 'discharge', args: string) =>
     (await trajectory.propose({ action, role: 'nurse', args, writ })) as Escalated;
   const say = async (...sayings: ReturnType<typeof about>[]) => (await memory.assertMany(sayings)) as Escalated;
-  /** The answer that elects an object, in the only question that was put up. */
+  /** The answer that chooses an object, for the only question. */
   const electing = async (pending: string, object: string) => {
     const [question] = await trajectory.questionsOf(pending);
     const { claim } = question!.members.find((member) => member.object === object)!;
     return { request: question!.request, winner: claim };
   };
-  /** What is asked by now, as whoever approves without an answer is told. */
+  /** The current question, from the error for an approval without an answer. */
   const asked = async (pending: string, by: ApprovalInput): Promise<string[]> => {
     const error = await trajectory.approve(pending, by).catch((error) => error);
     expect(error).toMatchObject({ code: 'answers_needed' });

@@ -16,7 +16,7 @@ import type { AssizeOptions } from '../options.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { checkMemory, type Judge, type Memory, rebuildMemory } from './index.ts';
 
-// What a property of many histories does not come by: clocks that differ, who was delegated to, who is asked, and what is erased.
+// Cases outside the property test: clock differences, delegation, questions and erasures.
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-memory-of-branches-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,7 +40,7 @@ async function begun(kind: string, options: Partial<AssizeOptions> = {}) {
   return { store, clock, assize, trajectory, memory, branch };
 }
 
-/** As a store that can't have several questions see one moment. */
+/** As a store that cannot run several queries in one snapshot. */
 function withoutMoments(store: Store): void {
   Object.assign(store, { atOneMoment: undefined });
 }
@@ -55,7 +55,7 @@ const drug = (object: string) => ({ subject: 'p7', predicate: 'drug', object });
 const of = async (memory: Pick<Memory, 'recall'>, query: object = {}): Promise<string[]> =>
   objects((await memory.recall({ subject: 'p7', valid: 'any', ...query })).facts);
 
-/** Each trajectory is valid, and the facts are those that the ledger says, also made anew. */
+/** Each trajectory is valid, and the facts match the ledger, also when rebuilt. */
 async function expectSound(store: Store): Promise<void> {
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
   expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
@@ -115,7 +115,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         detail: expect.stringMatching(/^too_much_inherited: The branch begins with 1800 facts/),
       });
     expect(trajectory.length).toBe(length + 2);
-    // Others of it can be changed, and so can what it begins with where it was said.
+    // Other facts of it can be changed, and so can the inherited one in its source.
     await committed(tried.assertMany([drug('aspirin'), { ...many(5_000, 1)[0]!, subject: 'p8' }]));
     await committed(memory.assertMany(many(5_000, 1)));
     expect(await of(tried, { predicate: 'allergy', limit: 3_000 })).toHaveLength(1_800);
@@ -184,7 +184,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await committed(
       other.memory({ space: 'ward', writ }).correct({ ...drug('late'), valid: { from: START, to: late } }),
     );
-    // It is seen where nothing was taken over yet, and there alone.
+    // It is visible only in branches that have not inherited yet.
     expect(await of(untried)).toContain('late');
     for (const system of [START, slow.now(), addMicros(clock.now(), -1), clock.now()])
       expect([system, await of(tried, { system, valid: START })]).toEqual([system, ['aspirin']]);
@@ -212,7 +212,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { memory: tried } = await branch('b');
     const { memory: deeper } = await branch('c', 'b');
     clock.forward(1_000);
-    // Between where it begins and where that clock was: it is not of what is seen up to there.
+    // Between the start of the branch and that clock: it is not visible.
     await committed(memory.assert({ ...drug('later'), subject: 'p8', valid: always }));
     await committed(theirs.change({ ...drug('tea'), from: START }));
     for (const view of [tried, deeper, assize.memory('ward', 'b')]) {
@@ -246,7 +246,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await committed(other.memory({ space: 'ward', writ }).assert({ ...drug('aspirin'), valid: { from: START } }));
     await committed(memory.change({ ...drug('syrup'), from: START }));
     const { memory: tried } = await branch('b');
-    // Its own change comes when that clock is passed.
+    // Its own change follows once that clock is passed.
     clock.forward(7_200_000);
     await committed(tried.change({ ...drug('tea'), from: START }));
     const { memory: deeper } = await branch('c', 'b');
@@ -275,12 +275,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       await committed(memory.change({ ...drug(object), from: START }));
     expect(trajectory.head).toBeDefined();
     await branch('b');
-    // Its beginning has the time of the clock, which three changes of one partition are ahead of.
+    // It starts at the time of the clock; three changes of one partition are ahead of that.
     const { memory: tried } = await branch('c', 'b');
     expect(await of(tried)).toEqual(['none']);
     const [first] = (await committed(tried.change({ ...drug('salt'), from: START }))).payload.delta.beliefs;
     expect(await of(tried)).toEqual(['salt']);
-    // What was believed where it begins stays so, of all that there is.
+    // The facts as of the start of the branch stay, for all versions.
     const [other] = (await committed(tried.assert({ ...drug('none'), subject: 'p8' }))).payload.delta.beliefs;
     expect([first!.system_time, other!.system_time]).toEqual([addMicros(START, 3), addMicros(START, 3)]);
     await expectSound(store);
@@ -316,7 +316,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const theirs = (await elsewhere.open('t', clinic)).memory({ space: 'ward', writ });
     const early = { from: OPEN_START, to: START };
     const late = { from: addMicros(START, 9_000), to: OPEN_END };
-    // Nobody has said anything of it yet, or there is something that the change comes after.
+    // Without an earlier statement, or with one that the change must follow.
     for (const subject of ['p7', 'p8']) {
       if (subject === 'p8') await committed(memory.assert({ ...drug('aspirin'), subject, valid: early }));
       clock.forward(1_000);
@@ -331,7 +331,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       expect(payload.delta.beliefs).toMatchObject([{ inherit: { until: clock.now() } }]);
       expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual(['ibuprofen', 'none']);
     }
-    // What the source begins to have of its own, too, where the branch is one of a branch.
+    // Also if the source starts its own partition, for a branch of a branch.
     clock.forward(1_000);
     const { memory: between } = await branch('between');
     await committed(between.assert({ ...drug('tea'), subject: 'beside' }));
@@ -459,7 +459,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const letter = { ...drug('aspirin'), valid: { from: START }, source: 'letter 1' };
     await committed(memory.assert(letter));
     clock.forward(1_000);
-    // It is believed no more when the branch begins.
+    // It no longer holds when the branch starts.
     const always = { from: START, to: '9000-01-01T00:00:00.000000Z' };
     await committed(memory.retract({ subject: 'p7', predicate: 'drug', valid: always }));
     const { memory: tried } = await branch('b');
@@ -516,7 +516,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     clock.forward(1_000);
     const [one, two] = [await branch('b'), await branch('c')];
     clock.forward(1_000);
-    // Both have read it; one has rows of its own.
+    // Both have read it; one has its own rows.
     await committed(one.memory.change({ ...drug('salt of hers'), from: clock.now() }));
     await committed(two.memory.retract({ ...drug('something else'), valid: { from: START, to: clock.now() } }));
     const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
@@ -549,13 +549,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const always = { from: addMicros(START, -2), to: addMicros(START, -1) };
     const before = { ...diagnosis('none of hers'), valid: always };
     if (isOwn) await committed(tried.assert(before));
-    // It is asked about, and so it is known here.
+    // The question was asked, so the partition is cached here.
     const asked = await tried.assert(diagnosis('gout'));
     expect(asked.ruling).toBe('escalated');
     await b.reject((asked as { pending: string }).pending, { principal: 'dr house', method: 'test', reason: 'later' });
     const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
     const all = { space: 'ward', subject: 'p7' };
-    // The names stay, and so what is asked about has a text that is none.
+    // The names stay, so the question quotes a blob without a text.
     const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
     const place = (beliefs: object) => ({ beliefs: [beliefs], reason: 'asked', writ: officer }) as never;
     const erased = await elsewhere.erase(place(isOwn ? all : { ...all, claim: row!.lineage }));
@@ -591,7 +591,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     clock.forward(1_000);
     const { memory: tried } = await branch('b');
     clock.forward(1_000);
-    // It is known here, and nobody was asked.
+    // It is cached here, without a question.
     await (isOwn ? committed(tried.assert(triage('green', 2))) : tried.retract(triage('red', 5)));
     const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
     const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
@@ -654,7 +654,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await textOf(store)).not.toContain('salt of hers');
     expect((await of(tried))[0]).toBe('aspirin of hers');
     await expectSound(store);
-    // Of what it had taken over nothing is left but the names.
+    // Only the names of the inherited rows are left.
     expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', left: ['b'] });
     expect(await store.branches()).toEqual([{ space: 'ward', branch: 'b' }]);
     expect(await b.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
@@ -663,7 +663,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
     await committed(tried.assert(drug('new')));
     expect(await of(tried)).toEqual(['new']);
-    // What another one still says of the same is another partition's.
+    // The same fact in another partition stays.
     await committed(tried.assert({ ...drug('new'), subject: 'p9' }));
     await committed(memory.assert({ ...drug('new'), subject: 'p9' }));
     await b.erase({ ...place, beliefs: [{ space: 'ward', subject: 'p9' }] });

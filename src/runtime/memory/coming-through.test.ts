@@ -8,7 +8,7 @@ import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.
 import type { Trajectory } from '../trajectory.ts';
 import type { Memory } from './index.ts';
 
-// Whoever has to wait for what others write of the same comes through, however they go on with it.
+// A caller that waits for writers of the same partition eventually succeeds, however they continue.
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-coming-through-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,10 +20,10 @@ const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:
 const asking = writFor('asking', { require_approval: ['assize.erase'] });
 const ABOUT = { subject: 'p7', predicate: 'drug' };
 
-/** So much is written by others before it is said that somebody did not come through. */
+/** Writes by others after which the caller counts as starved. */
 const PATIENCE = 2_000;
 
-/** Writers that go on without a pause, beside something that they have to let through. */
+/** Writers that never pause, next to a caller that must succeed. */
 async function beside<T>(others: Memory, writers: number, wanted: () => Promise<T>): Promise<T> {
   let isOver = false;
   let written = 0;
@@ -80,7 +80,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
       const approve = () => trajectory.approve(asked.pending, { principal: 'dr house', method: 'test' });
       expect(await beside(others, writers, approve)).toMatchObject({ ruling: 'committed' });
-      // Nobody is held up by it any more.
+      // The partition is released.
       expect(await others.assert({ ...ABOUT, object: 'after', source: 'after' })).toMatchObject({
         ruling: 'committed',
       });

@@ -39,7 +39,7 @@ onEveryStore((stores) => {
     );
     expect(lost.length).toBeGreaterThan(2);
     expect(after).toEqual(before.map((row) => (lost.includes(row) ? { ...row, object: gone(row.content.hash) } : row)));
-    // It is still believed, without a text, and stays so where it is written again.
+    // The fact still holds, without a text, and stays so where it is written again.
     clock.forward(1_000);
     await committed(
       memory.retract({ subject: WHO, predicate: 'weight', valid: { from: day('2020-01-01'), to: day('2026-06-01') } }),
@@ -116,14 +116,14 @@ onEveryStore((stores) => {
     await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
     clock.forward(1_000);
     const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })) as Trajectory;
-    // It loses, and the row of the loss has what both say.
+    // It loses, and the row of the loss has both objects.
     await committed(other.memory({ space: 'ward', writ }).assert(weighed('79.4 kg', 0.1)));
     const bystander = (await assize.create(clinic, { trajectoryId: 'v', writs: [writ] })) as Trajectory;
     await expect(erasing(bystander, {})).rejects.toMatchObject({
       code: 'nothing_to_erase',
       evidence: { left: ['t', 'u'] },
     });
-    // It has recalled what they said, and says nothing of it itself.
+    // It has recalled their statements, and makes none itself.
     const { observation } = await bystander.memory({ space: 'ward', writ }).recall();
     const view = bystander.memory({ space: 'ward', writ });
     await committed(view.assert({ subject: 'p8', predicate: 'drug', object: 'x' }, { observations: [observation] }));

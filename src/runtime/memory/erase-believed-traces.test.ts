@@ -37,7 +37,8 @@ onEveryStore((stores) => {
     const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });
     await committed(memory.assert(weighed('81.3 kg', 0.5)));
     await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
-    // Another runtime over the same store, and another trajectory of this one, that have planned on it.
+    // Another runtime over the same store, and another trajectory of this one, with plans on the
+    // fact.
     const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
     const trajectories = [
       await elsewhere.create(clinic, { trajectoryId: 'u', writs: [writ] }),
@@ -65,7 +66,8 @@ onEveryStore((stores) => {
       await committed(view.assert(weighed(`${40 + i} kg`, 0.1)));
       await committed(view.assert({ subject: WHO, predicate: 'drug', object: `aspirin ${i}` }));
     }
-    // Those of its own process are told, others find out: of the weight and of the drug.
+    // Caches of the same process are evicted, others find out at the commit: of the weight and of
+    // the drug.
     expect(statuses.filter((status) => status === 'outdated')).toHaveLength(2);
     const audits = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight', kind: 'audit' });
     expect(audits).toHaveLength(3);
@@ -88,7 +90,7 @@ onEveryStore((stores) => {
       const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'what if', writs: [writ] });
       const inBranch = (branch as Trajectory).memory({ space: 'ward', writ });
       clock.forward(1_000);
-      // It has the source's row by then, once as what it takes over and once as its own.
+      // It has the source's row by then, inherited and as its own.
       await committed(inBranch.assert({ ...said, source: 'first' }));
       await committed(inBranch.assert({ ...said, source: 'second' }));
       const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
@@ -123,7 +125,8 @@ onEveryStore((stores) => {
 
   near('what tools were given and have answered goes with what was said', async () => {
     const ward = await begun(stores);
-    // One is called before the commit, and its answer observed by it; the other after all else, and it is told when it is settled.
+    // One is called before the commit, which observes its answer. The other is called last, and its
+    // answer is recorded when it settles.
     const input = z.object({ to: z.string() });
     const look = declareTool({
       name: 'letter.look',
@@ -251,7 +254,7 @@ onEveryStore((stores) => {
           isSaid ? 1 : 0,
         );
         expect(rows.filter(({ object }) => object.includes('of hers'))).toEqual([]);
-        // Each search looks twice at which memories there are.
+        // Each search reads the memories twice.
         expect(searches).toBe(isSaid ? 4 : 2);
         await expectSound(ward);
       }
@@ -261,7 +264,7 @@ onEveryStore((stores) => {
   near(
     'an erasure of several entries that is cut off between or in them is gone on with when it is asked for again',
     async () => {
-      // Some more than go into two entries.
+      // Somewhat more than two entries hold.
       const [PARTS, EACH] = [17, 250];
       const secret = (n: number) => `note ${n} of hers`;
       const whole = await begun(stores);
@@ -283,12 +286,12 @@ onEveryStore((stores) => {
       await say(whole);
       await committed(erasing(whole.trajectory, {}));
       const steps = (await entriesOf(whole)).length;
-      // What was said, with the arguments of each proposal, and the names.
+      // The statements, with the arguments of each proposal, and the names.
       const all = PARTS * (EACH + 1) + 1;
       expect(steps).toBe(3);
 
-      // Each entry is not written, or written and its answer lost; and the process that erases ends with that.
-      // A store is a store: of a file one place in between is enough.
+      // Each entry is not written, or written with its answer lost; then the erasing process ends.
+      // For a file one step in between is enough.
       for (const step of stores.kind === 'memory' ? [1, 2, 3] : [2])
         for (const sent of [false, true]) {
           const ward = await begun(stores);
@@ -300,9 +303,9 @@ onEveryStore((stores) => {
             code: expect.stringMatching(/^(commit_unknown|store_)/),
           });
           const done = step - (sent ? 0 : 1);
-          // What was sent arrives without its sender.
+          // The sent batch arrives without its sender.
           await expect.poll(async () => (await entriesOf(ward)).length).toBe(done);
-          // What is left is found by the names, which go last; and no other names are touched.
+          // The rest is found by the names, which are erased last; other names stay.
           const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
           expect(left.length > 0).toBe(done < steps);
 

@@ -39,10 +39,10 @@ onEveryStore((stores) => {
     expect(left).toEqual([]);
     expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
     expect(await rowsOf(store)).toEqual(his);
-    // The gap stands where it stood, by hash.
+    // The erased hash is in the same place.
     const names = namesIn(entry);
     expect(names).toHaveLength(3);
-    // What others are recognised by goes last, so that who goes on after a crash finds the rest.
+    // Values that identify others go last, so that a second attempt after a crash finds the rest.
     expect(
       argsOf(entry)
         .values.slice(-3)
@@ -58,7 +58,7 @@ onEveryStore((stores) => {
     expect((await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'all' })).facts).toEqual([]);
     await expectSound(ward);
     expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
-    // Not one text more than what says something of her.
+    // No more texts than those about her.
     const kept = /"(of p8|more of p8|of p9|70 kg|p8|p9)"/g;
     expect([...(await exported(store)).matchAll(kept)].length).toBe([...texts.matchAll(kept)].length);
     await store.close();
@@ -118,7 +118,7 @@ onEveryStore((stores) => {
     );
     await committed(erasing(ward.trajectory, { predicate: 'drug' }));
     const text = await everything(ward);
-    // What nobody can read is erased wherever it names her.
+    // Texts that cannot be parsed are erased if they name her.
     const gone = [...drugs, 'mistyped'];
     expect(foundIn(text, SECRETS)).toEqual(SECRETS.filter((each) => !gone.includes(each)));
     expect((await rowsOf(ward.store)).filter(({ subject }) => subject === WHO)).toEqual(before);

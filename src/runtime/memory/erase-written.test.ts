@@ -1,4 +1,7 @@
-/** What an action has written into the state from what it said is believed goes with that, or is named. */
+/**
+ * Values that an action derived from its statements and wrote into the state are erased with them,
+ * or their entries are named.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +70,7 @@ const erasing = (memory: Memory, narrower: object = {}): Promise<ErasureRuling &
 
 const argsOf = ({ payload }: EntryRow): ErasureArgs => JSON.parse(payload).action.args;
 
-/** All that the store has, its snapshot too, and, of a file, its bytes: also what is no row any more. */
+/** All rows of the store, its snapshots, and for a file its bytes, including deleted rows. */
 async function everything({ store, url }: Ward): Promise<string> {
   await integrateLog(store);
   let text = JSON.stringify((await store.snapshot('t')) ?? {});
@@ -88,7 +91,7 @@ async function snapped({ store }: Ward): Promise<SnapshotRow> {
   return row;
 }
 
-/** The chains verify, a replay and a snapshot give the same world, and all is ruled as it was. */
+/** The chains verify, replay and snapshot give the same state, and all rulings are the same. */
 async function expectSound(ward: Ward): Promise<void> {
   const { store, trajectory } = ward;
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
@@ -125,7 +128,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(Object.values(cards).map(isErased)).toEqual([true, false, true]);
     expect(queue.map(isErased)).toEqual([true, false, true]);
     expect([cards['b'], queue[1]]).toEqual([before.cards['b'], before.queue[1]]);
-    // As an erasure of these places says it.
+    // As the arguments of an erasure name them.
     const places = argsOf(entry).values.flatMap(({ path = [] }) => path);
     expect(places.sort()).toEqual(['/cards/a', '/cards/c', '/queue/0', '/queue/2']);
     await expectSound(ward);
@@ -217,7 +220,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       return Object.values(stateOf(again as Trajectory).cards).map(isErased);
     };
     expect(await cardsIn()).toEqual([true, false]);
-    // What it was told contradicts what it was before, and the witness of that has both.
+    // The statement contradicts an earlier one, and the witness has both.
     expect(foundIn(await everything(ward))).toEqual([WHO, 'zq81', 'zq79', '79000']);
     expect((await erasing((branch as Trajectory).memory({ space: 'ward', writ: officer }))).left).toEqual([]);
     expect(await cardsIn()).toEqual([true, true]);

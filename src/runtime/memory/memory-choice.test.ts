@@ -28,7 +28,8 @@ onClinics((begun) => {
     const [question] = await trajectory.questionsOf(pending);
     const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
     const answers = [{ request: question!.request, winner }];
-    // However long it takes: what was said without a time of its own is so since it was said.
+    // Independent of the delay: statements without a time are valid from the time of their
+    // statement.
     clock.forward(60_000);
     await expect(
       trajectory.approve(pending, { ...decide, answers: [{ ...answers[0]!, winner: 'nobody' }] }),
@@ -88,7 +89,7 @@ onClinics((begun) => {
     await committed(memory.assert(diagnosis('flu')));
     clock.forward(1_000);
     const [gone, moved] = [await asked('cold'), await asked('gout')];
-    // Nothing contradicts one, and something else the other.
+    // One has no contradiction, and the other a different one.
     await committed(memory.retract({ subject: 'p7', predicate: 'diagnosis', valid: always }));
     for (const { pending, answers, question } of [gone, moved]) {
       const refused = trajectory.approve(pending, { ...decide, answers });
@@ -123,7 +124,7 @@ onClinics((begun) => {
       members: readonly { claim: string; object: string }[];
     }): string => {
       calls.push(request);
-      // A judge takes its time, and what is said now is asked about once all the same.
+      // The judge takes its time; a later statement is still asked about only once.
       asking.forward(1_000);
       if (calls.length > 5) throw new Error('it is asked again and again');
       return members.find(({ object }) => object === 'urgent')!.claim;
@@ -164,7 +165,7 @@ onClinics((begun) => {
     clock.forward(60_000);
     const answers = [{ request: question!.request, winner }];
     const decide = { principal: 'dr house', method: 'test', answers };
-    // Also by a process that has heard nothing of the vote.
+    // Also by a process that did not see the vote.
     const again = await runtimeOver(store, [clinic], { clock, judge: { oracle, choose } }).open('t', clinic);
     expect(await again.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
     expect(asked).toHaveLength(1);
@@ -203,7 +204,7 @@ onClinics((begun) => {
         urgent,
       ];
       const pause: Pause = async (_from, _to, signal) => {
-        // What is answered at once is in time.
+        // An immediate answer is in time.
         await new Promise((resolve) => setImmediate(resolve));
         await new Promise((resolve) => setImmediate(resolve));
         if (signal?.aborted) return;
@@ -219,7 +220,7 @@ onClinics((begun) => {
       await expect(say()).rejects.toMatchObject({ code: 'judge_late' });
       expect(trajectory.length).toBe(length);
       await committed(say());
-      // The members are the same each time but for the claim that is said anew.
+      // The members are the same each time, except the new claim.
       const attempts = await Promise.all(keys().map((key) => attemptsOf(log, key)));
       expect(attempts.flat()).toMatchObject([
         { outcome: 'failed', error: { length: 'the model is away'.length } },

@@ -10,7 +10,7 @@ import { committed, day, drug, onClinics, writ } from '../../../tests/support/cl
 import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
 import type { Judge } from './index.ts';
 
-/** A domain with nothing in it. */
+/** An empty domain. */
 const PLAIN = {
   version: '1',
   state: z.object({}),
@@ -129,7 +129,7 @@ onClinics((begun) => {
     expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([head, length, length]);
     expect(await memory.history()).toEqual([]);
     await expect(memory.assert({ ...said, predicate: 'mood' })).rejects.toThrow(/it declares allergy, .*weight/);
-    // A domain that has none has nothing that can be said.
+    // A domain without predicates accepts no statements.
     const plain = defineDomain({ ...PLAIN, name: 'plain' });
     const other = await runtimeOver(store, [plain]).create(plain, { trajectoryId: 'plain', writs: [writ] });
     const nothing = other.memory({ space: 'ward', writ });
@@ -219,7 +219,7 @@ onClinics((begun) => {
       });
       expect(trajectory.length).toBe(length + 1);
     }
-    // What no code is for has none before it.
+    // An error without a code of its own has no prefix.
     const guess = intent('assize.believe', { sayings: [{ ...said, verb: 'guess' }] }, writ);
     expect(await trajectory.propose({ ...guess, role: 'assize' as never })).toMatchObject({
       reason: 'type_mismatch',
@@ -274,7 +274,8 @@ onClinics((begun) => {
         expect(ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringMatching(/^too_much_at_once: /) });
       }
     expect(asked).toEqual([]);
-    // Nothing contradicts another, and each something that is believed: that is too much together, and not for one of them.
+    // The statements do not contradict one another, but each contradicts a fact: too much together,
+    // and not for one alone.
     const others = (object: string) =>
       Array.from({ length: 1_000 }, (_, n) => ({
         subject: `p${n}`,
@@ -315,7 +316,7 @@ onClinics((begun) => {
       detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/),
     });
     expect(trajectory.length).toBe(length + 1);
-    // One saying is no group that could be smaller.
+    // A single statement cannot be split.
     expect(await memory.assert({ ...all, object: 'none' })).toMatchObject({
       ruling: 'rejected',
       detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/),
@@ -342,13 +343,13 @@ onClinics((begun) => {
         ruling: 'rejected',
         detail: expect.stringMatching(/^too_much_at_once: /),
       });
-      // Nor where most of it is nothing to choose about.
+      // Nor if most of it needs no choice.
       expect(await memory.assertMany([...each(predicate, 'cold', 1), ...each('allergy', 'nuts', 999)])).toMatchObject({
         ruling: 'rejected',
         detail: expect.stringMatching(/^too_much_at_once: /),
       });
     }
-    // Nor of one saying, of a period in which so much is believed.
+    // Nor for one statement whose period has that many facts.
     const second = (n: number): Instant => addMicros(START, n * 1_000_000);
     for (const first of [0, 300, 600])
       await committed(

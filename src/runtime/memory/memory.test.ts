@@ -33,7 +33,7 @@ onClinics((begun) => {
     await committed(memory.assert(said('p7', 'aspirin')));
     const before = START;
     const { commit } = store;
-    // That of another subject is refused by the store in the end.
+    // The store refuses the statement about the other subject.
     for (const [subject, isKept] of [
       ['p7', true],
       ['p8', false],
@@ -63,7 +63,7 @@ onClinics((begun) => {
         told.push('then');
         return answer;
       });
-      // Who asks of earlier, or of something else, waits for nobody.
+      // A read of an earlier time, or of another partition, does not wait.
       for (const other of [{ system: before }, { system: now, predicate: 'weight' }, {}])
         await memory.recall({ valid: START, ...other });
       expect(told).toEqual([]);
@@ -205,7 +205,7 @@ onClinics((begun) => {
     clock.forward(1_000);
     const [added] = (await committed(memory.assert(said('letter 4')))).delta.beliefs;
     expect(added).toMatchObject({ close: [{}], insert: [{}], merged: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
-    // What comes between does not hide it, and neither does it when it is cut.
+    // A later statement does not hide it, and neither does a split period.
     const spring = { from: day('2026-03-01'), to: day('2026-06-01') };
     await committed(memory.retract({ subject: 'p7', predicate: 'allergy', valid: spring }));
     const versions = (await memory.history()).length;
@@ -214,7 +214,7 @@ onClinics((begun) => {
     for (const one of [memory, later])
       expect((await committed(one.assertMany([...letters, said('letter 4')]))).delta.beliefs).toEqual([]);
     expect(await memory.history()).toHaveLength(versions);
-    // Another process says it first: who comes later hears of it.
+    // Another process asserts it first; the later one gets that result.
     await committed(later.assert(said('letter 5')));
     expect((await committed(memory.assert(said('letter 5')))).delta.beliefs).toEqual([]);
     expect((await committed(memory.assert(said('letter 6')))).delta.beliefs).toHaveLength(1);
@@ -294,7 +294,7 @@ onClinics((begun) => {
     for (const object of [`{"$erased":"${'ab'.repeat(32)}"}`, 'aspirin'])
       await committed(memory.assert({ subject: 'p7', predicate: 'drug', object, valid: { from: day('2026-01-01') } }));
     expect(objects((await memory.recall({ text: 'erased', valid: 'any', system: START })).facts)).toHaveLength(1);
-    // The witness repeats it, so it may not be erased meanwhile.
+    // The witness repeats it, so it must not be erased before the commit.
     const [said, lost] = batches.flatMap(({ facts = [] }) => facts);
     expect(lost!.repeats).toEqual([said!.insert[0]!.content.hash]);
   });
@@ -366,7 +366,7 @@ onClinics((begun) => {
 
   describe('who loses to another process in the same trajectory', () => {
     const always = { from: day('2020-01-01'), to: day('2030-01-01') };
-    /** The other process is faster than the next commit here. */
+    /** The other process commits first. */
     const raced = async () => {
       const world = await begun();
       const { store, clock } = world;

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const writ = writFor('nurse');
 let files = 0;
 
-/** Words that mean the like point the same way. */
+/** Words of similar meaning have similar vectors. */
 const MEANINGS: readonly RegExp[] = [/aspirin|painkiller/, /amoxicillin|antibiotic/, /insulin|sugar/];
 
 function embedder(told: string[] = []): Embedder {
@@ -106,7 +106,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ]);
     expect(near.observation.value).toMatchObject({ query: { by: 'embedding', embedder: 'meanings@1' } });
     expect(told).toHaveLength(5);
-    // Only the question is embedded again.
+    // Only the query is embedded again.
     const both = await assize.memory('ward').recall({ text: 'antibiotic surgery', by: 'hybrid' });
     expect(subjects(both).startsWith('bob dan')).toBe(true);
     expect(both.scores![0]).toMatchObject({ score: 0.032787, text: expect.any(Number), embedding: expect.any(Number) });
@@ -148,7 +148,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(told.join()).not.toMatch(/ann|daily/);
     for (const by of ['text', 'embedding', 'hybrid'] as const)
       expect(subjects(await memory.recall({ text: 'ann takes aspirin daily', by }))).not.toContain('ann');
-    // Neither is what was looked for, in the words of what is erased.
+    // Nor is the query that quoted the erased text.
     for (const entry of await store.entries('t')) {
       for (const [, hash] of entry.payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g))
         expect((await store.blob(hash!)) ?? '').not.toContain('does ann take');
@@ -198,7 +198,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await wrong(plain.memory, { text: ' \n' }, 'empty_text');
     await wrong(plain.memory, { text: '' }, 'empty_text');
     for (const text of ['???', '...', '— “”', '\u{1f642}']) await wrong(plain.memory, { text }, 'empty_text');
-    // It is a word, although it stands everywhere.
+    // It is a word, although it is in every text.
     expect((await plain.memory.recall({ text: 'the' })).facts).toEqual([]);
     await wrong(plain.memory, { text: 'x'.repeat(10_001) }, 'long_text');
     await wrong(plain.memory, { text: 'a\u0000b' }, 'bad_text');
@@ -224,7 +224,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       all([1, 2]),
       () => [],
       () => undefined,
-      // Of a service that answers by places, and not for each.
+      // A service that answers with a sparse array.
       (count: number) => new Array(count),
     ]) {
       const memory = runtimeOver(store, [clinic], { embedder: given(vectors) }).memory('ward');

@@ -1,4 +1,4 @@
-/** Ledgers whose commits change beliefs, as the runtime reads them. */
+/** Ledgers whose commits change facts, as the runtime reads them. */
 import { expect, test } from 'vitest';
 import { type BlobRow, checkRow, entryRow, exportLines, factWrites, integrateLog, Values } from '#ledger';
 import { MemoryStore } from '#stores';
@@ -12,10 +12,10 @@ import { verifyStore } from '../inspect/verify.ts';
 const worker = writFor('agent');
 const desk = deskOf('footprint');
 const DOCTOR = { principal: 'dr-who', method: 'test' };
-/** After all that is done here. */
+/** Later than every step here. */
 const LATE = '2027-01-01T00:00:00.000000Z';
 
-/** A commit, and one that a person approved; each changes beliefs. Their ids. */
+/** A plain and an approved commit that both change facts. Returns their ids. */
 async function told(): Promise<{ store: MemoryStore; commits: string[] }> {
   const plain = new MemoryStore();
   const trajectory = await runtimeOver(plain, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
@@ -31,7 +31,7 @@ async function told(): Promise<{ store: MemoryStore; commits: string[] }> {
   return rewritten(plain, changes, made.blobs);
 }
 
-/** The same chain, with a change of beliefs in each commit. */
+/** The same chain, with a fact change in each commit. */
 async function rewritten(plain: MemoryStore, changes: unknown[], blobs: readonly BlobRow[]) {
   const store = new MemoryStore();
   const [ids, commits]: [[string, string][], string[]] = [[], []];
@@ -79,7 +79,7 @@ test('what an entry says of beliefs is erased with the entry, and is erased to a
     partition: { subject: `{"$erased":"${write!.names.hash}"}` },
     insert: [{ object: `{"$erased":"${write!.insert[0]!.content.hash}"}` }],
   });
-  // It can still be run again, and opened.
+  // It can still be replayed and opened.
   expect(await deepReplay(store, 't', { domains: [desk] })).toMatchObject({ same: true });
   expect((await runtimeOver(store, [desk]).open('t')).length).toBe(5);
 });

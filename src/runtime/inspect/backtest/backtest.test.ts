@@ -22,7 +22,7 @@ function table(...rules: (Partial<Rule> & Pick<Rule, 'effect'>)[]): Policy {
   return ruleTable({ id: 'table', otherwise: 'allow', rules: full });
 }
 
-/** The desk with something else in it. */
+/** The desk with a change. */
 function changed(change: (declared: any) => object): Domain {
   const declared = desk.declared as any;
   return defineDomain<any, any>({ ...declared, ...change(declared), version: '2' });
@@ -43,7 +43,10 @@ async function pendingOf(answer: Promise<Ruling>): Promise<string> {
   return ruling.pending;
 }
 
-/** 1 add 4; 2 add 9 refused; 3 add 5; 4 ask, 5 approved; 6 ask, 7 the doctor says no; 8 an unknown tool. */
+/**
+ * 1 add 4; 2 add 9 refused; 3 add 5; 4 ask, 5 approved; 6 ask, 7 the doctor rejects; 8 an unknown
+ * tool.
+ */
 async function story(options: Parameters<typeof runtimeOver>[2] = {}) {
   const made = await begun(options);
   const { t, propose } = made;
@@ -114,7 +117,7 @@ describe('another policy', () => {
       '2 add: rejected r0, committed',
       '3 add: rejected r0, committed',
     ]);
-    // The second would not pass after the first; but it is judged on what is recorded.
+    // The second would fail after the first; but it is adjudicated on the record.
     expect(report.changes).toEqual({ rejected_to_committed: 3 });
   });
 
@@ -180,7 +183,8 @@ describe('another domain', () => {
     expect(found(await tried({ instead: [changed(rules((all) => all.slice(1)))] }))).toEqual([
       '2 add: rejected TEN_AT_MOST, committed',
     ]);
-    // What only the stricter rule finds broken is not held against what does not touch it.
+    // A violation found only by the stricter rule does not count against entries that do not touch
+    // it.
     expect(found(await tried({ instead: [most(3)] }))).toEqual([
       '1 add: committed, rejected TEN_AT_MOST',
       '3 add: committed, rejected TEN_AT_MOST',
@@ -297,7 +301,10 @@ describe('a revocation', () => {
   const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
   const theWrit = { writ: below, chain: [granted] };
 
-  /** Of `t`: 1 a use; 2 and 3 refused, by who stands below and for want of an approval; 4 done; 5 tried by an agent, by name. */
+  /**
+   * For `t`: 1 a use; 2 and 3 refused, for a descendant and for lack of an approval; 4 done; 5
+   * attempted by an agent, by name.
+   */
   async function revoked(policy?: Policy) {
     const store = new MemoryStore();
     const t = await runtimeOver(store, [desk], policy && { policy }).create(desk, {
@@ -395,7 +402,7 @@ describe('budgets', () => {
     const dear = changed((declared) => ({
       actions: { ...declared.actions, pay: { ...declared.actions.pay, cost: ({ usd }: any) => ({ usd: usd + 3 }) } },
     }));
-    // The first cost what is recorded, when the second is judged.
+    // The first has its recorded cost when the second is adjudicated.
     expect(found(await backtest(store, 't', { domains: [], instead: [dear] }))).toEqual([
       '2 pay: committed, rejected budget_exhausted',
     ]);

@@ -129,7 +129,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
         evidence: { checkpoint: 20, log: 20 - count },
       });
     }
-    // To look what is there.
+    // To read the current content.
     await withStore(place.url, async (store) => expect(await store.logSize()).toBe(0), false);
   });
 
@@ -270,7 +270,7 @@ test('what was written anew since it was logged is not proven', async () => {
   const { id } = place.rows[3]!;
   const fresh = new ChainWriter('a').add('root', rootMembers({ n: 7 }));
   sql(place, `UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 4`);
-  // Under an id that its payload does not have.
+  // Under an id that does not match its payload.
   sql(place, `UPDATE entry SET id = x'${'ab'.repeat(32)}' WHERE position = 5`);
   await withStore(place.url, async (store) => {
     for (const forged of [fresh.id, 'ab'.repeat(32)])

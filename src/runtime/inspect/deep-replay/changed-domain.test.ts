@@ -21,7 +21,7 @@ type State = z.infer<typeof state>;
 type Actions = { add: { to: string; n: number }; note: { text: string }; ask: { n: number } };
 type Spec = DomainSpec<typeof state, Actions>;
 
-/** A small book: sums that may not pass ten, notes, and what a doctor must approve. */
+/** A small book: sums up to ten, notes, and a change that a doctor must approve. */
 const book = {
   name: 'book',
   version: '1',
@@ -72,7 +72,7 @@ const book = {
   freeze: 'footprint',
 } satisfies Spec as Spec;
 
-/** The book with something else in it. */
+/** The book with a change. */
 function changed(change: Partial<Spec>): Domain {
   return defineDomain<any, any>({ ...book, ...change });
 }
@@ -83,7 +83,10 @@ function action<Name extends keyof Actions>(name: Name, change: Partial<Spec['ac
 
 const BOOK = changed({});
 
-/** 1 add 4; 2 add 6 elsewhere; 3 refused; 4 note; 5 ask, 6 approved; 7 add 5; 8 ask, 9 the doctor's own; 10 ask, 11 no. */
+/**
+ * 1 add 4; 2 add 6 to another sum; 3 refused; 4 note; 5 ask, 6 approved; 7 add 5; 8 ask, 9 the
+ * doctor's own; 10 ask, 11 rejected.
+ */
 async function story(domain: Domain = BOOK) {
   const store = new MemoryStore();
   const clock = new HandClock();
@@ -113,7 +116,7 @@ async function story(domain: Domain = BOOK) {
   return store;
 }
 
-/** What is different, entry by entry. */
+/** The differences, entry by entry. */
 async function found(domain: Domain, options: Partial<DeepReplayOptions> = {}) {
   const store = await story();
   const report = await deepReplay(store, 't', { domains: [domain], ...options });
@@ -155,7 +158,7 @@ describe('a changed action', () => {
         recorded: [{ op: 'add', path: '/sums/a', value: 4 }],
         now: [{ op: 'add', path: '/sums/a', value: 5 }],
       },
-      // Made on the sum as it is recorded, not on what it would be by now.
+      // Computed from the recorded sum, not from the replayed one.
       { seq: 7, what: 'delta', recorded: [{ value: 9 }], now: [{ op: 'replace', path: '/sums/a', value: 10 }] },
     ]);
     expect(report).toMatchObject({ difference_count: 2, preserved: true, broken: [] });
@@ -235,7 +238,7 @@ describe('a changed invariant', () => {
           detail: '/sums/b: 6 is more than 5',
         },
       },
-      // At the counselor’s commit every rule is asked.
+      // At the counselor’s commit every rule is checked.
       { seq: 6, what: 'vector', recorded: [], now: [{ invariant_id: 'TEN', result: 'reject' }] },
       { seq: 7, what: 'ruling', now: { invariant_id: 'TEN', detail: '/sums/a: 9 is more than 5' } },
       { seq: 9, what: 'vector' },
@@ -345,7 +348,7 @@ describe('a changed schema', () => {
     const report = await found(more, { changedDomains: true });
     expect(placesOf(report)).toEqual(['0 state']);
     expect(report.differences[0]?.now).toMatch(/\/more/);
-    // A branch that is looked at alone begins with a state that nobody has looked at.
+    // A branch replayed alone starts with an unchecked state.
     const store = await story();
     const [, first] = await store.entries('t');
     await runtimeOver(store, [BOOK]).branch('t', first?.id as string, { trajectoryId: 'b', note: 'n' });
@@ -379,7 +382,7 @@ describe('a changed schema', () => {
       domain: { name: 'book', version: '2', hash: other.hash },
       recorded_domain: { name: 'book', version: '1', hash: BOOK.hash },
     });
-    // Both at hand, and nothing asked for: the recorded one.
+    // Both are available and no change is requested: the recorded one runs.
     expect(await deepReplay(store, 't', { domains: [BOOK, other] })).toMatchObject({ domain: { version: '1' } });
   });
 });
@@ -435,7 +438,7 @@ describe('a domain that is not pure', () => {
     await t.propose(intent('note', { text: 'x'.repeat(20_000) }, worker));
     const replayed = (source: DeepReplaySource) => deepReplay(source, 't', { domains: [moody] });
     expect(await replayed(store)).toMatchObject({ same: true, preserved: true });
-    // It turns when the note is read: what it reads itself is touched by nothing.
+    // It fails when the note is read; no write touches the paths that it reads.
     const turning = {
       entries: store.entries.bind(store),
       resolve: store.resolve.bind(store),

@@ -41,7 +41,7 @@ async function pendingOf(answer: Promise<Ruling>): Promise<string> {
 
 const add = (trajectory: Trajectory, by: number): Promise<Ruling> => trajectory.propose(intent('add', { by }, worker));
 
-/** A store that answers reads only. */
+/** A read-only store. */
 function readOnly(store: LedgerStore): LedgerStore {
   const refuse = (): never => {
     throw new Error('a replay wrote');

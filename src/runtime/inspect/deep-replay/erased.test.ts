@@ -12,7 +12,10 @@ import type { DeepReplayReport } from './report.ts';
 const writ = writFor('agent');
 const DOCTOR = { principal: 'dr-who', method: 'test' };
 
-/** A ward that asks for the name at each visit, and whose rules do, too. Another version counts visits otherwise. */
+/**
+ * A ward that reads the name at each visit, as do its rules. Another version counts visits
+ * differently.
+ */
 function named(version = '1'): Domain {
   return defineDomain<any, any>({
     ...ward.declared,
@@ -80,7 +83,7 @@ describe('what was done on a value that is erased since is taken as recorded', (
   test('a commit', async () => {
     expect((await act('visit', 'p1', { times: 1 })).ruling).toBe('committed');
     await erased();
-    // Beside the admission, and the erasure.
+    // In addition to the admission and the erasure.
     await expectSame({ taken_as_recorded: { erased: 3 } });
   });
 
@@ -114,7 +117,7 @@ describe('what was done on a value that is erased since is taken as recorded', (
 
   test('a counselor’s own state that moved it', async () => {
     for (const text of ['one', 'two']) await act('note', 'p1', { text });
-    // Else no erasure would pass the rule.
+    // Otherwise no erasure would pass the rule.
     expect((await trajectory.erase({ at: ['/patients/p1/notes/1'], reason: 'x', writ })).ruling).toBe('committed');
     const replacement = [{ op: 'remove', path: '/patients/p1/notes/0' }] as const;
     expect((await trajectory.approve(await waiting('p1'), { ...DOCTOR, replacement })).ruling).toBe('committed');

@@ -44,7 +44,9 @@ describe('a refusal', () => {
     otherwise: 'allow',
   });
 
-  /** What is proposed, the reason, and why it is taken as recorded; undefined where it is run again to its end. */
+  /**
+   * The proposal, the reason, and why it is taken as recorded; undefined if it is fully run again.
+   */
   const table: [string, (t: Trajectory) => Promise<Ruling>, string, string | undefined][] = [
     ['of an unknown tool', (t) => t.propose(intent('steal', {}, worker)), 'unknown_tool', undefined],
     ['of arguments', (t) => t.propose(intent('add', { by: 'one' }, worker)), 'type_mismatch', undefined],
@@ -81,12 +83,12 @@ describe('a refusal', () => {
     expect(await propose(trajectory)).toMatchObject({ ruling: 'rejected', reason });
     const report = await replayed(store);
     expect(report).toMatchObject({ ...ALIKE, entries: 2, compared: 2 });
-    // A policy’s leave is taken as recorded as well, where it was asked.
+    // A policy’s permission is taken as recorded as well, if it was asked.
     const asked = 'policy' in ((await payloads(store, 't'))[1] as object);
     expect(asked || taken !== 'policy').toBe(true);
     const others = taken === undefined || taken === 'policy' ? {} : { [taken]: 1 };
     expect(report.taken_as_recorded).toEqual({ ...others, ...(asked ? { policy: 1 } : {}) });
-    // Given, it is asked again.
+    // A given policy is asked again.
     const again = await replayed(store, { policy: denying });
     expect(again).toMatchObject({ ...ALIKE, taken_as_recorded: others });
   });
@@ -143,7 +145,7 @@ describe('a policy', () => {
     expect(both).toMatchObject({ reason: 'invariant_escalated', channel: 'md' });
     await open.approve(pendingOf(both), DOCTOR);
     expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 6, taken_as_recorded: { policy: 3 } });
-    // Of two policies the one that is given is asked again.
+    // Of two policies the given one is asked again.
     expect(await replayed(store, { policy: ask })).toMatchObject({ ...ALIKE, taken_as_recorded: { policy: 2 } });
     expect(await replayed(store, { policy: asking('agent') })).toMatchObject({
       ...ALIKE,
@@ -267,7 +269,7 @@ describe('a writ', () => {
     const other = await trajectory.propose(intent('add', { by: 3 }, worker, { writ: input }));
     await trajectory.reject(pendingOf(other), { ...DOCTOR, reason: 'no' });
     expect(await replayed(store)).toMatchObject({ ...ALIKE, taken_as_recorded: { counselor_rejected: 1 } });
-    // Had the one who granted it decided, that would be named.
+    // Had its grantor decided, the report would name that.
     const [, , approval] = await payloads(store, 't');
     const forged = { ...(approval as CommitPayload), counselor: { principal: 'child', as: 'clerk', method: 'test' } };
     const rows = [...(await store.entries('t', { limit: 2 })), entryRow(forged as never)];

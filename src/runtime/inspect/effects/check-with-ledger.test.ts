@@ -11,7 +11,7 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const store = new MemoryStore();
 let epochs: ReadonlyMap<string, number>;
 
-/** Trajectories with one, two, three, one... effects that are in doubt, each in a commit. */
+/** Trajectories with one, two, three, one... in-doubt effects, each in a commit. */
 beforeAll(async () => {
   const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
   const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'irreversible', 'buffered')], tries: 1 });
@@ -35,7 +35,9 @@ async function toldOf(trajectoryId: string): Promise<EffectsTold> {
   return told;
 }
 
-/** The store, whose log lacks some transactions, and how often that is read from its beginning. */
+/**
+ * The store, whose log lacks some transactions, and the number of reads of the log from its start.
+ */
 function lacking(lost: ReadonlySet<number>) {
   const reads = { count: 0 };
   const listEffects = async (page: EffectPage) => {
@@ -61,7 +63,7 @@ test.each([1, 4, 1_000])(
       await check.add(name, told);
       expect(check.effects).toBeLessThan(max);
     }
-    // Each effect is in a commit, and waits.
+    // Each effect is in a commit, and unresolved.
     expect(effects).toBe(2 * (1 + 2 + 3 + 1 + 2 + 3 + 1));
     const faults = await check.end();
     expect([...faults.keys()].sort()).toEqual(['b', 'g']);

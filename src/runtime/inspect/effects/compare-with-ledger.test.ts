@@ -15,7 +15,7 @@ const EFFECT = {
 } as const;
 const COMMITTED: LogRecord = { is: 'committed', entry: COMMIT, planned: [EFFECT] };
 
-/** Entries as a chain has accepted them, as far as anybody looks at them here. */
+/** Accepted entries, with the fields that this test uses. */
 const entry = (seq: number, id: Hash, payload: object): Entry => ({ id, seq, trajectory_id: 't', payload }) as never;
 const commit = entry(1, COMMIT, { kind: 'commit', action: { name: 'count' }, delta: { effects: [{ id: KEY }] } });
 const settled = (outcome: string): Entry =>
@@ -41,12 +41,12 @@ test('what is as it can be is no difference', () => {
   for (const { found } of [
     compared([], undefined),
     compared([commit], [COMMITTED]),
-    // It has ended, and is to be told yet.
+    // It has ended, and the entry will follow.
     compared([commit], [COMMITTED, APPLIED, ENDED]),
     compared([commit, settled('applied')], [COMMITTED, APPLIED, ENDED], false),
     // The log may have been lost by then, and nothing is called again.
     compared([commit, settled('applied')], undefined),
-    // Nothing follows a final answer.
+    // No entry follows a final answer.
     compared([commit, answer], [COMMITTED, APPLIED, ENDED], false),
     // Imported.
     compared([commit], undefined, false, false),

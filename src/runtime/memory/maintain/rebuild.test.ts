@@ -1,4 +1,7 @@
-/** Facts made anew from a ledger whose changes of one partition stand in several trajectories, by clocks that differ. */
+/**
+ * Facts rebuilt from a ledger in which several trajectories, with different clocks, change one
+ * partition.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +27,7 @@ type Facts = LedgerStore & FactStore & Store;
 
 const writ = writFor('nurse');
 const NAMES = ['a', 'b', 'c'];
-/** Of whoever writes in a trajectory. */
+/** Clock offsets of the writers, by trajectory. */
 const AHEAD_MICROS = [0, 3_600_000_000, -3_600_000_000];
 const day = (n: number): Instant => addMicros(START, n * 86_400_000_000);
 
@@ -51,7 +54,7 @@ const deeds: fc.Arbitrary<Deed[]> = fc.array(
   { minLength: 4, maxLength: 14 },
 );
 
-/** A trajectory for each, by runtimes and clocks of their own. */
+/** One trajectory for each writer, with separate runtimes and clocks. */
 async function told(store: Facts, all: readonly Deed[]): Promise<void> {
   const clocks = NAMES.map(() => new HandClock());
   const trajectories: Trajectory[] = [];
@@ -92,7 +95,7 @@ async function done(
   }
 }
 
-/** Everything that the store has of facts. */
+/** All facts of the store. */
 async function exported(store: Facts): Promise<unknown> {
   const spaces = await store.spaces();
   const rows = await Promise.all(spaces.map((space) => store.facts({ space, kind: 'all' })));
@@ -119,7 +122,7 @@ let files = 0;
 const opened = async (kind: string): Promise<Facts> =>
   (await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`)) as Facts;
 
-/** How often the property is run: a server takes longer. */
+/** Runs of the property: a server takes longer. */
 const RUNS = { memory: 40, sqlite: 5, postgres: 2 } as const;
 
 onEveryStore(({ kind, newPlace }) => {
@@ -212,7 +215,7 @@ const SOME: readonly Deed[] = [
   { where: 0, verb: 'assert', subject: 'p2', predicate: 'weight', object: 'x', from: 0, days: 1 },
 ];
 
-/** What two have said is contradicted, and one of it erased. */
+/** Statements of two writers are contradicted, and one of them is erased. */
 const FORGOTTEN: Deed[] = [
   ...SOME,
   { where: 2, verb: 'erase', subject: 'p1', predicate: 'drug', object: 'z', from: 1, days: 1 },
@@ -324,7 +327,7 @@ test('a version that is missing is named, and what is there twice', async () => 
         const text = await store.blob(hash!);
         if (text !== undefined) blobs.set(hash!, text);
       }
-  // Without the trajectory that began: all of its entries are gone.
+  // Without the first trajectory: all of its entries are missing.
   for (const name of ['a', 'c'])
     await part.commit({
       entries: await store.entries(name),
@@ -350,7 +353,7 @@ test('who writes while it is compared finds no difference', async () => {
         const member: unknown = Reflect.get(target, name);
         if (name !== 'spaces') return typeof member === 'function' ? member.bind(target) : member;
         return async () => {
-          // Everything was read of the ledger by now.
+          // The whole ledger was read by now.
           await memory.assert({ subject: 'p1', predicate: 'drug', object: 'late' });
           written = true;
           return target.spaces();

@@ -1,4 +1,7 @@
-/** What honest entries have come to is never taken for a version that was set forward, however many of them can't be read. */
+/**
+ * The result of honest entries is never taken for a tampered version, however many of them cannot
+ * be read.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addMicros } from '#canon';
@@ -10,11 +13,11 @@ import { UnreadChanges } from './unverified.ts';
 const NAMES = 'f'.repeat(64);
 const timeOf = (version: number): string => addMicros(START, version);
 
-/** How far entries were read, and of each change behind that whether its entry can be. */
+/** The last read entry, and for each later change whether its entry can be read. */
 const history = fc.record({
   read: fc.nat(3),
   legible: fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
-  /** Changes of its source that a branch's partition begins with. */
+  /** Changes of its source that a branch's partition starts with. */
   inherited: fc.option(fc.nat(3), { nil: undefined }),
 });
 
@@ -47,7 +50,7 @@ test('what entries made is explained, and more than they can have made is not', 
           : { names: NAMES, version: from + read - 1, latest: timeOf(from + read - 1) };
       const since = inherited === undefined ? {} : { since: START };
       expect(changes.explain(readTo, { version: last, latest: timeOf(last), ...since })).toBe(true);
-      // Of one that nobody has seen begin it is not known what it began with.
+      // Without the first change of a partition, its start is unknown.
       const isKnown = inherited === undefined || read > 0 || legible[0] === true;
       const later = { latest: timeOf(last + ahead), ...since };
       if (isKnown) expect(changes.explain(readTo, { version: last + damaged + 1, ...later })).toBe(false);

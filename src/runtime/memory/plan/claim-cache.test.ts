@@ -11,7 +11,7 @@ import { MadeClaims } from './claim-cache.ts';
 const several = (...claims: string[]) => claims.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));
 const stateOf = (name: PartitionName, version: number) => ({ names: namesOf(name), version });
 
-/** What was made, in a store that has it; `facts` tells how often it was read. */
+/** The claims of a store; `facts` counts the reads. */
 async function begun(...writes: FactWrite[]) {
   const store = new MemoryStore();
   const commit = async (write: FactWrite) =>
@@ -43,7 +43,7 @@ test('what is accepted is known without a look, until it does not come to be', a
   facts.mockClear();
   expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
   expect(facts).not.toHaveBeenCalled();
-  // Not what comes after something that was not seen, which is read with it.
+  // Not a change after an unknown one; both are read together.
   made.accept(changeOf(ALICE, 4, 4, several('e')));
   expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).not.toContain('e');
   made.forget(ALICE);

@@ -107,7 +107,7 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
           for (const [n, deed] of deeds.entries()) {
             const { touches, plan } = sayingOf(deed, n, cardinality);
             const touched = open.touched(touches, declaration);
-            // Looked for one by one.
+            // A check row by row.
             const isSought = (row: FactRow): boolean =>
               touches.some(
                 ({ valid, object }) =>

@@ -12,7 +12,7 @@ const isSaid = async (store: MemoryStore): Promise<void> => {
   expect(await store.commit({ ...batchOf([]), facts: [SAID] })).toEqual({ status: 'committed' });
 };
 
-/** Reads with something that happens while the store is asked for the n-th time, before or after it looks; whether it came to that. */
+/** Reads while a step runs before or after the store's n-th query. Returns whether the step ran. */
 async function read(
   n: number,
   when: 'before' | 'after',

@@ -31,7 +31,7 @@ test('a vote is of one θ and one version of the policy, and another of either i
   };
   const first = await voted({ policy: '1' }, 'one');
   expect(first).toMatchObject({ winner: 'one', policy: '1', theta: thetaHash({}) });
-  // Whoever judges by the same policy has the vote that it gave.
+  // A judge with the same policy gets the recorded vote.
   expect(await voted({ policy: '1' }, 'two')).toEqual(first);
   expect(await voted({ policy: '2' }, 'two')).toMatchObject({ winner: 'two', policy: '2' });
   expect(await voted({ policy: '1', theta: { prompt: 'p' } }, 'two')).toMatchObject({ winner: 'two', policy: '1' });

@@ -12,11 +12,11 @@ import { factPages } from './fact-pages.ts';
 const BOB: PartitionName = { ...ALICE, subject: 'bob' };
 const CAROL: PartitionName = { ...ALICE, subject: 'carol' };
 
-/** So many facts of one partition, one a day. */
+/** That number of facts of one partition, one per day. */
 const daily = (who: string, facts: number) =>
   Array.from({ length: facts }, (_, n) => ({ fact_id: `${who}${n}`, valid_from: day(n + 1), valid_to: day(n + 2) }));
 
-/** A store in which something happens after it has answered for the n-th time, n from 1. */
+/** A store that runs a step after its n-th answer, n from 1. */
 class Busy extends MemoryStore {
   asked: FactQuery[] = [];
   onAnswer: (n: number) => Promise<unknown> = async () => undefined;
@@ -29,7 +29,9 @@ class Busy extends MemoryStore {
   }
 }
 
-/** Bob has more facts than a page, and in place of his first one there is another from the third day of the next year on. */
+/**
+ * Bob has more facts than a page. His first one is replaced from the third day of the next year on.
+ */
 async function begun() {
   const store = new Busy();
   await store.commit(batchOf(entryAfter(undefined, 't')));
@@ -65,7 +67,7 @@ describe('what is read by pages while it is changed', () => {
         store.onAnswer = async (asked) => asked === n && change();
         const rows = await all(factPages(store, { ...SPACE, system }));
         expect([ids(rows, ALICE), ids(rows, CAROL)]).toEqual([named('a', 10), named('c', 10)]);
-        // The store answers for the second time with all of his.
+        // The second answer of the store has all of his facts.
         expect(ids(rows, BOB)).toEqual(n === 1 ? [...named('b', 1_500).slice(1), 'other'] : named('b', 1_500));
         expect(rows.map(({ subject }) => subject)).toEqual([...rows.map(({ subject }) => subject)].sort());
       }
@@ -91,7 +93,7 @@ describe('what is read by pages while it is changed', () => {
   });
 });
 
-/** As many rows of one partition, or of one each. */
+/** That number of rows, in one partition or in one each. */
 async function limitsOf(count: number, of: 'one' | 'many'): Promise<(number | undefined)[]> {
   const rows = Array.from({ length: count }, (_, n) => {
     const subject = of === 'one' ? 'bob' : `bob ${n}`;
@@ -135,7 +137,7 @@ test('a recall of more than a page never has two that are believed at one time, 
   ] as const) {
     let isChanged = false;
     store.onAnswer = async () => {
-      // Only what reads the facts is to meet it.
+      // Only reads of facts must meet the change.
       if (isChanged) return;
       isChanged = true;
       await view.correct({ ...said(3_000), valid: { from: day(1), to: day(2) } });

@@ -23,7 +23,7 @@ const embedder: Embedder = {
 
 type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Has `meet` happen after each read of facts, whichever way. */
+/** Runs `meet` after each read of facts, of either kind. */
 function meeting(store: Store, meet: () => Promise<void>): void {
   const met = (reads: FactReads): FactReads => {
     const after =
@@ -96,7 +96,7 @@ function tests(url: (name: string) => string): void {
     };
     expect(await objects()).toEqual(['a old', 'z old']);
     expect(isChanged).toBe(true);
-    // And whoever asks then is told what is there then, also where somebody has failed meanwhile.
+    // A later read returns the current facts, also after a failed one.
     const failed = new Error('no answer');
     const failing = store.atOneMoment!(async (reads) => {
       await reads.facts({ space: 'ward', limit: 1 });

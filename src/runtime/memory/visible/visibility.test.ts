@@ -10,7 +10,7 @@ import {
 } from '../../../../tests/support/ledger-rows.ts';
 import { Lines } from './visibility.ts';
 
-/** Lines of rows that no store would have taken in, and how often one was asked for. */
+/** Chains of rows that no store accepts, and the number of reads. */
 function linesOf(rows: readonly EntryRow[], max?: number): { lines: Lines; reads: () => number } {
   const reader = new RowsReader(rows);
   const store = new MemoryStore();
