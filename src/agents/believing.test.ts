@@ -16,7 +16,7 @@ const silent: Model = () => {
   throw new Error('asked');
 };
 
-/** Reads batch after batch, and is done then. */
+/** An agent that reads one batch after the other, and is then done. */
 function scribe(model: Model, ...batches: readonly Message[][]): Agent {
   const { predicates } = clinic.memory as NonNullable<typeof clinic.memory>;
   const terms: BelievingTerms = { model, predicates, subjects: 'author', space: 'ward' };

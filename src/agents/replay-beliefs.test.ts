@@ -19,7 +19,10 @@ const said = (predicate: string, object: string, source?: string) => ({
   ...(source !== undefined && { source }),
 });
 
-/** What an agent says, turn by turn; `meanwhile` is what others do while it decides, and nothing in a replay. */
+/**
+ * An agent's assertions, turn by turn. `meanwhile` runs while it decides, and does nothing in a
+ * replay.
+ */
 function scribe(turns: readonly object[][], meanwhile: (turn: number) => Promise<void> = async () => undefined): Agent {
   let turn = 0;
   return {
@@ -36,14 +39,14 @@ function scribe(turns: readonly object[][], meanwhile: (turn: number) => Promise
 
 const TURNS = [
   [said('drug', 'aspirin', 'letter 1')],
-  // Others contradict it in between, and it them.
+  // Other writers contradict the agent in between, and the agent contradicts them.
   [said('drug', 'ibuprofen'), said('weight', '70 kg'), said('allergy', 'nuts')],
   // Heard before, and what is changed beside it.
   [said('drug', 'aspirin', 'letter 1'), said('allergy', 'dust')],
   [{ ...said('drug', 'salt'), verb: 'change', from: addMicros(START, MINUTE), valid: undefined }],
-  // A person has to choose, between it and what others said.
+  // A human must choose between this assertion and those of other writers.
   [said('diagnosis', 'gout')],
-  // A judge does.
+  // A judge chooses.
   [said('triage', 'green')],
   [{ verb: 'retract', space: 'ward', subject: 'p7', predicate: 'weight', valid: { from: START } }],
 ].map((sayings) => sayings.map((saying) => JSON.parse(JSON.stringify(saying)) as object));
@@ -109,7 +112,7 @@ test.each(['shared', 'branch'] as const)(
     expect(replay.firstDifference).toBeUndefined();
     expect(replay).toMatchObject({ same: true, headId: trajectory.head });
     expect(replay.turns).toBeGreaterThanOrEqual(TURNS.length);
-    // Nothing of it was written.
+    // Nothing of the batch was written.
     expect(await store.facts({ space: 'ward', kind: 'all' })).toEqual(before);
     const changes = (await store.entries(trajectory.id)).flatMap((row) => {
       const payload = readRow(row).payload;

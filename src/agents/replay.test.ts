@@ -10,7 +10,7 @@ import { desk, newsroom, staff } from '../../tests/support/newsroom.ts';
 import { operator, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
 
-/** One recorded run that every case changes something of. */
+/** One recorded run, which every case alters. */
 let store: MemoryStore;
 let agents: Agent[];
 /** Keys in the order in which a replay reads them first. */
@@ -25,7 +25,7 @@ function replay(oracleGet: OracleStore['oracleGet'], who: readonly Agent[] = age
   return replayRun(source({ oracleGet }), newsroom, who, { anchors: [operator.publicKey] });
 }
 
-/** The log with one answer changed; undefined: gone. */
+/** The log with one answer changed. Undefined: removed. */
 function withAnswer(key: string, answer: (was: Json) => Json | undefined): OracleStore['oracleGet'] {
   return async (asked) => {
     const row = (await store.oracleGet(asked)) as OracleRow | undefined;
@@ -57,7 +57,7 @@ beforeAll(async () => {
   read = read.filter((key) => (turnOf.get(key) as number) < turns);
 });
 
-/** Turns that were proposals, waits and a counselor's. */
+/** Turns with proposals, waits and a counselor's decision. */
 async function recordedTurns(): Promise<Turn[]> {
   const rows = await Promise.all(Array.from({ length: turns }, (_, n) => store.oracleGet(turnKey('desk', n))));
   return rows.map((row) => JSON.parse((row as OracleRow).answer));
@@ -91,7 +91,7 @@ describe('what was changed is found at the first turn that differs', () => {
     for (const key of read) {
       const { same, firstDifference } = await replay(withAnswer(key, () => undefined));
       const turn = turnOf.get(key) as number;
-      // Nothing names the last turn where no entry came of it.
+      // No entry names the last turn if that turn made no entry.
       if (same) {
         expect(key).toBe(turnKey('desk', turns - 1));
         continue;
@@ -183,7 +183,7 @@ describe('what others wrote between the turns is taken as it is recorded', () =>
   const lead = keysOf(11);
   const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
 
-  /** A run beside which somebody delegates to `child`, and revokes what was delegated. */
+  /** A run during which another writer delegates to `child`, and revokes the delegated writ. */
   async function withDelegation(left: 'open' | 'untold' | 'answered' | 'concluded') {
     const recorded = await desk();
     const { trajectory, run, store: kept } = recorded;
@@ -212,7 +212,7 @@ describe('what others wrote between the turns is taken as it is recorded', () =>
     return recorded;
   }
 
-  /** The process ends before the child is told. */
+  /** The process ends before the child is notified. */
   function refusing(commit: MemoryStore['commit']): MemoryStore['commit'] {
     return (batch) => {
       if (batch.entries[0]?.trajectory_id === 'child') throw new Error('the process is gone');

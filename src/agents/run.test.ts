@@ -25,7 +25,7 @@ import { recordTurn } from './turn.ts';
 const payloads = async (store: MemoryStore): Promise<any[]> =>
   (await store.entries('desk', { limit: 100 })).map(({ payload }) => JSON.parse(payload));
 
-/** An agent that does what the test says, as a writer. */
+/** An agent, as a writer, that follows the test. */
 function writer(decide: (slice: any, oracle: AgentOracle) => Decision | Promise<Decision>, name = 'w'): Agent {
   return { name, role: { name: 'writer', params: {} }, writ: writFor(name === '' ? 'w' : name), decide };
 }
@@ -68,7 +68,8 @@ describe('a run', () => {
     expect(keyed).toEqual(key);
     const answers = await Promise.all(observations.map(({ oracle_key: of }: Observation) => store.oracleGet(of!)));
     expect(observations[4].hash).toBe(hashText(answers[4]!.answer));
-    // Who has the entry can't try out what a model may have answered, but in the blob that an erasure deletes.
+    // A reader of the entry cannot test candidate answers, except with the blob that an erasure
+    // deletes.
     const text = JSON.stringify(await store.entries('desk'));
     for (const [n, row] of answers.slice(0, 4).entries()) {
       expect(text).not.toContain(hashText(row!.answer));
@@ -96,7 +97,7 @@ describe('a run', () => {
       const misnamed = asking(name, () => asked++, heeds);
       await expect(run({ maxTurns: 1 }, [misnamed])).rejects.toMatchObject({ code: 'bad_intent' });
       expect([asked, await store.oracleGet(turnKey('desk', 0)), trajectory.length]).toEqual([0, undefined, 1]);
-      // It was in nobody’s way: who asks by another name goes on.
+      // It blocks no other caller: a caller under another name continues.
       await run({ maxTurns: 1 }, [asking('ticket', () => asked++)]);
       expect([asked, trajectory.length]).toEqual([1, 2]);
     }
@@ -163,7 +164,7 @@ describe('a run', () => {
     const { run, trajectory } = await desk();
     const idle = writer(() => 'wait');
     expect(await run({}, [idle])).toEqual({ ended: 'waiting', turns: 1, head: trajectory.head });
-    // Its slice is the same: it is not asked again.
+    // Its slice is unchanged, so it is not invoked again.
     expect(await run({}, [idle])).toMatchObject({ ended: 'waiting', turns: 1 });
     expect(await run({ maxTurns: 3 }, [idle, writer(() => write('x'), 'busy')])).toMatchObject({
       ended: 'turns',

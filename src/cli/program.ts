@@ -10,7 +10,7 @@ import { OutputUnwritable, writeTo } from './terminal/output.ts';
 /** Adds one command to the program. */
 export type Register = (program: Command) => void;
 
-/** A command line: its name, its one-line description, and its commands in the order of the help. */
+/** A command line: its name, its description, and its commands in the order of the help. */
 export interface CommandLine {
   readonly name: string;
   readonly about: string;
@@ -66,7 +66,7 @@ function ontologyCommand(): CommandLine['commands'] {
   return { ontology: async () => (await importInstalled<{ ontology: Register }>('assize-ontology/cli')).ontology };
 }
 
-/** Runs one command line. The function never throws: it prints the error and returns the exit code. */
+/** Runs one command line. Never throws: the function prints the error and returns the exit code. */
 export async function run(args: readonly string[], commandLine: CommandLine = ASSIZE): Promise<ExitCode> {
   listenForSignals();
   hearOfStreams();

@@ -6,7 +6,7 @@ import { canonicalNames, kindOf, NAMES_MAX, namesGiven, readResolvers, resolvers
 
 const texts = (names: readonly { readonly text: string }[]): string[] => names.map(({ text }) => text);
 
-/** A resolver as a table; what is not in it has no other name. */
+/** A resolver as a table. Scopes outside the table have no alias. */
 const asking = (table: Readonly<Record<string, readonly string[]>>) => (scope: { readonly text: string }) =>
   Promise.resolve((table[scope.text] ?? [scope.text]).map(readScope));
 
@@ -50,7 +50,7 @@ describe('canonical names', () => {
         const ask = asking(given);
         const names = await canonicalNames(readScope(scope), ask).catch((error) => error.code);
         const isSound = (text: string): boolean => (given[text] ?? [text]).includes(text);
-        // By hand: what is reached from the first answer, each of which has to be its own name.
+        // By hand: the names reachable from the first answer, each of which must return itself.
         const reached = new Set(given[scope] ?? [scope]);
         for (const each of reached) for (const more of given[each] ?? [each]) if (isSound(each)) reached.add(more);
         if (![...reached].every(isSound)) {

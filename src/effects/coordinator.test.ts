@@ -45,7 +45,7 @@ describe('work', () => {
       const { signal } = controller;
       const two = coordinator.begin([a]);
       const waiting = coordinator.whenClear(two, [a], signal);
-      // Each that is woken takes its listener away.
+      // Each waiter that wakes up removes its listener.
       signal.removeEventListener = () => void woken.push(n);
       controller.abort(new Error('too late'));
       await expect(waiting).rejects.toThrow('too late');
@@ -149,7 +149,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ release: fc.nat(9), by: fc.nat(3) }) },
 );
 
-/** Says the same by looking at everything that ever was. */
+/** The same decisions by a scan of the whole history. */
 class NaiveCoordinator {
   readonly live: { epoch: number; claims: Claim[] }[] = [];
   readonly history: { epoch: number; claim: Claim }[] = [];

@@ -7,8 +7,9 @@ import { Coordinator } from './coordinator.ts';
 import type { EffectClass } from './protocol.ts';
 import { SharedWork } from './shared-work.ts';
 
-// The frontier in every order of all that can happen: who reads and writes, one resource and both by a pattern, who claims more midway
-// and gives claims up, who guesses, and whoever begins anew; in one process and in two, of which one may end or lose its lease.
+// Walks the frontier through every order of events: reads and writes, one resource and both by a
+// pattern, later claims and releases, optimistic reads, restarts; in one process and in two, of
+// which one may end or lose its lease.
 
 const keyed: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' };
 const queryable: EffectClass = { ...keyed, sink: 'queryable' };
@@ -21,7 +22,7 @@ const commit = (...steps: Plan['steps']): Plan => ({ steps, ends: 'commit' });
 const fail = (...steps: Plan['steps']): Plan => ({ steps, ends: 'throw' });
 const reads = (place: Place) => ({ reads: place });
 
-/** Each reads a number and writes the next one. */
+/** Each transaction reads a number and writes the next one. */
 const COUNT = commit(reads('x'), act('x', held));
 
 const ALONE: Readonly<Record<string, readonly Plan[]>> = {
@@ -82,7 +83,7 @@ const MEMBERS: readonly Trouble[] = [
   { ...NONE, crashes: 1, losses: 1 },
   { ...NONE, lapses: 1 },
 ];
-/** What takes minutes. */
+/** Cases that take minutes. */
 const MUCH: readonly Trouble[] = [
   { ...NONE, crashes: 2, losses: 1, refusals: 1 },
   { ...NONE, crashes: 1, losses: 2, silences: 1, decisions: 2 },
@@ -120,7 +121,7 @@ describe('in the order of epochs, with nothing lost, nothing stale, and nobody h
   });
 });
 
-/** What is found; '' where nothing is. */
+/** The violation found; '' if there is none. */
 function found(plans: readonly Plan[], troubles: readonly Trouble[], rules: Rules, processes: number): string {
   try {
     explore(plans, troubles, rules, processes);
@@ -243,7 +244,7 @@ function sharing(plant: (shared: SharedWork) => Partial<SharedWork>): Rules['sha
   };
 }
 
-/** What is left is in the way yet. */
+/** Unresolved work still blocks. */
 function leavingLive(shared: SharedWork): Partial<SharedWork> {
   const { coordinator } = shared;
   return {

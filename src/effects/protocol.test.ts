@@ -13,7 +13,8 @@ import {
   type TransactionState,
 } from './protocol.ts';
 
-// Three transactions, two resources, a crash anywhere: every order of all that can happen (decisions §5, its last sentence).
+// Three transactions, two resources, a crash at any point: every order of events
+// (docs/decisions/016-effect-outcomes.md).
 
 const SINKS = ['keyed', 'queryable', 'blind'] as const;
 const CLASSES: readonly EffectClass[] = (['reversible', 'with_cost', 'irreversible'] as const).flatMap(
@@ -47,7 +48,7 @@ function both(of: { readonly [on in 'x' | 'y']: EffectClass }): PlannedEffect[] 
   return (Object.keys(of) as ('x' | 'y')[]).map((on) => ({ class: of[on], on }));
 }
 
-/** The same, where the first is of a branch that is not chosen. */
+/** The same, with the first effect in a discarded branch. */
 function losing(kind: EffectClass): Plan[] {
   const [first, ...others] = around(kind) as [Plan, ...Plan[]];
   return [{ ...first, steps: [{ ...first.steps[0]!, loses: true }, ...first.steps.slice(1)] }, ...others];
@@ -59,7 +60,7 @@ const TROUBLES: readonly Trouble[] = [
   { crashes: 0, losses: 1, refusals: 1 },
 ];
 const isDeep = process.env['ASSIZE_CASES'] !== undefined;
-/** Sinks that no longer answer, and people who decide. */
+/** Sinks that no longer answer, and operators who decide. */
 const DECIDED: readonly Trouble[] = [
   { crashes: 1, losses: 0, refusals: 0, silences: 1, decisions: 2 },
   { crashes: 0, losses: 1, refusals: 0, silences: 1, decisions: 2 },
@@ -67,7 +68,7 @@ const DECIDED: readonly Trouble[] = [
 
 let states = 0;
 
-/** How many states there are. */
+/** The number of states. */
 function explored(plans: readonly Plan[], troubles: readonly Trouble[]): number {
   const { states: more } = explore(plans, troubles);
   states += more;
@@ -92,7 +93,7 @@ describe('all or nothing, once each, in the order of epochs, and all of it ends 
     expect(amongOthers(around(pivot, { ...held, sink }))).toBeGreaterThan(2_000);
   });
 
-  // What is held until the commit is forgotten with its branch.
+  // A buffered effect is dropped with its branch.
   test.each(SINKS)('in a branch that is not chosen, with a %s sink', (sink) => {
     expect(amongOthers(losing({ ...acts, sink }))).toBeGreaterThan(2_000);
   });
@@ -195,7 +196,7 @@ describe('every class beside every other', () => {
   });
 });
 
-/** What is found; '' where nothing is. */
+/** The violation found; '' if there is none. */
 function found(plans: readonly Plan[], troubles: readonly Trouble[], rules: Rules): string {
   try {
     explore(plans, troubles, rules);

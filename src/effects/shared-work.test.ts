@@ -96,7 +96,7 @@ describe('work that is shared', () => {
     expect(doubts()).toEqual([1, 1, undefined]);
     shared.leave(1, [b]);
     expect(doubts()).toEqual([undefined, 1, undefined]);
-    // Without a word: all that it still has.
+    // Without `kept`: all claims that it still has.
     shared.owned(1, 1);
     shared.leave(1);
     expect(doubts()).toEqual([undefined, 1, undefined]);
@@ -118,12 +118,12 @@ describe('work that is shared', () => {
   });
 });
 
-/** What happened, as it was said: `fence` is of who said it, and `now` of whose it is since. */
+/** An event as published: `fence` is the publisher, and `now` the present owner. */
 type Event = { readonly fence: number; now: number } & (
   | { readonly is: 'begun'; readonly epoch: number; readonly claims: readonly Claim[] }
   /** `late`: its member was told that it is stale, or gives up what came too late. */
   | { readonly is: 'grown' | 'given'; readonly epoch: number; readonly claims: readonly Claim[]; late: boolean }
-  /** `kept`: what it keeps, where that is not all. */
+  /** `kept`: the claims that it keeps, if not all. */
   | { readonly is: 'left'; readonly epoch: number; readonly kept?: readonly Claim[] }
   | { readonly is: 'own' | 'ended'; readonly epoch: number }
   | { readonly is: 'taken'; readonly gone: number }
@@ -134,7 +134,7 @@ interface Act {
   readonly claim: Claim;
 }
 
-/** Work as it is at one place of the order: found by going through all from the beginning. */
+/** Work at one position of the event order, computed from the start. */
 interface PlainWork {
   readonly epoch: number;
   readonly begunBy: number;
@@ -196,19 +196,19 @@ function change(
   } else works.splice(works.indexOf(work), 1);
 }
 
-/** One who hears, sooner or later, what happens. */
+/** A member that applies the events, with a delay. */
 class Peer {
   readonly fence: number;
   readonly shared: SharedWork;
-  /** Places of the order that it has heard: those before this one. */
+  /** The number of applied events. */
   at = 0;
-  /** What the store has told it and it has not come to yet. */
+  /** Events that the store has delivered and the member has not applied. */
   inbox: { readonly place: number; readonly event: Event }[] = [];
-  /** Began here, and its body may go on. */
+  /** Started here, and its body may continue. */
   readonly bodies = new Set<number>();
-  /** Over here, which was not said yet. */
+  /** Ended here, and not published yet. */
   readonly over = new Set<number>();
-  /** Are to be given up, because they came too late. */
+  /** Stale claims to release. */
   late: { readonly epoch: number; readonly claims: readonly Claim[] }[] = [];
 
   constructor(fence: number) {
@@ -265,13 +265,16 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Members and the order in which they hear; where one dies, another takes over and one joins in its place. */
+/**
+ * Members and the order in which they apply events. If one dies, another adopts its work and a new
+ * one joins.
+ */
 class World {
   readonly #order: Event[] = [];
   #peers = [new Peer(1), new Peer(2), new Peer(3)];
   #lastFence = 3;
   #lastEpoch = 0;
-  /** All that acted, in the order in which it did. */
+  /** All acts, in order. */
   readonly #history: Act[] = [];
   /** All that is to be done about it is done, also where nobody has said so yet. */
   readonly #done = new Set<number>();
@@ -290,7 +293,7 @@ class World {
     for (const other of this.#peers) this.#expectAgreed(other);
   }
 
-  /** Where all have heard all, they agree on whose everything is. */
+  /** After all members have applied all events, they agree on every owner. */
   expectAgreed(): void {
     for (const one of this.#peers) {
       this.#hear(one, Number.POSITIVE_INFINITY);
@@ -369,7 +372,7 @@ class World {
     if (given !== undefined) this.#say(one, { is: 'given', epoch: work!.epoch, claims: [given], late: false });
   }
 
-  /** `keeps`: which of its claims, one bit each. */
+  /** `keeps`: the kept claims, one bit each. */
   #leave(one: Peer, n: number, keeps: number | null): void {
     const work = pick(this.#goingOn(one), n);
     if (work === undefined) return;
@@ -421,14 +424,14 @@ class World {
       this.#say(next, { is: 'taken', gone: one.fence });
     }
     const later = new Peer(++this.#lastFence);
-    // What has ended is forgotten.
+    // Ended work is evicted.
     for (const each of this.#told(0))
       if (!('epoch' in each.event && ended.has(each.event.epoch))) later.hear(each, false);
     later.at = this.#order.length;
     this.#peers = this.#peers.map((each) => (each === one ? later : each));
   }
 
-  /** Hears all before it, and then it. */
+  /** Applies all events before it, and then the event. */
   #say(one: Peer, said: object, late = false): Stale | boolean | undefined {
     this.#come(one, Number.POSITIVE_INFINITY);
     for (const { epoch, claims } of one.late.splice(0)) this.#add(one, { is: 'given', epoch, claims, late: true });

@@ -4,8 +4,9 @@ import { Broken } from '../../tests/support/explorer/walk.ts';
 import type { Plan, PlannedEffect, Together, Trouble } from '../../tests/support/explorer/world.ts';
 import { type EffectClass, isLeft, nextStep, type Reversibility, type Step } from './protocol.ts';
 
-// Several effects of one transaction that are one step of their sink, in every order of all that can happen: whoever looks, at any time and
-// after any crash, sees all of them or none, but for what people have decided about one of them.
+// Several effects of one transaction in one batch of their sink, in every order of events: every
+// reader, at any time and after any crash, sees all of them or none, except after an operator's
+// decision about one of them.
 
 const of = (reversibility: Reversibility): EffectClass => ({ reversibility, delivery: 'buffered', sink: 'keyed' });
 const acts: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' };
@@ -24,12 +25,12 @@ function at(place: Together, reversibility: Reversibility): PlannedEffect {
   return { class: of(reversibility), on: 'x', with: place };
 }
 
-/** Two that are one step, and one between them that is not. */
+/** A batch of two effects, with a separate effect between them. */
 function around(kind: EffectClass, one: Reversibility, other: Reversibility): Plan {
   return { steps: [at('a', one), { class: kind, on: 'y' }, at('a', other)], ends: 'commit' };
 }
 
-/** Somebody else who acts where they do. */
+/** Another transaction that acts on the same resources. */
 const NEXT: Plan = { steps: [{ class: acts, on: 'x' }], ends: 'throw' };
 const BESIDE: readonly EffectClass[] = [acts, of('reversible'), blind, mail, pivot];
 const isDeep = process.env['ASSIZE_CASES'] !== undefined;
@@ -108,7 +109,7 @@ describe('all of it or nothing, once, whatever is called between', () => {
   });
 });
 
-/** What is found; '' where nothing is. */
+/** The violation found; '' if there is none. */
 function found(plans: readonly Plan[], rules: Partial<Rules>): string {
   try {
     explore(plans, plans.length === 1 ? MUCH : TROUBLES, { ...RULES, ...rules });

@@ -86,7 +86,7 @@ describe('the order of calls', () => {
   const due = (...sorts: Reversibility[]): TransactionState =>
     recorded(BEGUN, { is: 'committed', planned: sorts.map(of) });
 
-  /** Places in the order in which they are called, one letter a place. */
+  /** Places in call order, one letter each. */
   function called(state: TransactionState, places: string): string {
     const specs = [...places].map((place) =>
       place === '-' ? undefined : { together: { ...spec.together!, at: AT[place]! } },

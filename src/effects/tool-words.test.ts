@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 
-// What does not fit a tool is said in plain words, with its place; no library speaks for itself.
+// A tool's invalid input is described in plain words with its location, never by a library's own
+// message.
 
 const RAW = /Invalid|expected|received|Unrecognized|Too (?:big|small)|✖/;
 

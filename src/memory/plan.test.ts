@@ -25,7 +25,7 @@ const partition = { space: 'clinic', subject: 'alice', predicate: 'medication' }
 const date = (text: string): string => `2026-${text}T00:00:00.000000Z`;
 const merge = (a: string, b: string): string => [...a.split('+'), ...b.split('+')].sort().join('+');
 
-/** Rows of one partition, and plans carried out on them. */
+/** Rows of one partition, with applied plans. */
 class Notebook {
   rows: readonly FactRow[] = [];
   last: Plan | undefined;
@@ -66,7 +66,7 @@ class Notebook {
     return this.write(at, (writing) => planAssert(writing, said));
   }
 
-  /** What is believed, oldest in valid time first. */
+  /** The current facts, oldest valid time first. */
   get believed(): string[] {
     return this.open
       .sort((a, b) => (a.valid_from < b.valid_from ? -1 : 1))
@@ -204,7 +204,7 @@ describe('where a person or a policy decides', () => {
         policy: '7',
         request: ask.questions[0]!.request,
       });
-      // Some answered, some not: the rest is asked.
+      // With some answers missing, the other questions remain.
       const partly = planAssert({ ...later, answers: answers.slice(1) }, contrary) as Ask;
       expect(partly.questions.map(({ request }) => request)).toEqual([ask.questions[0]!.request]);
     },
@@ -371,7 +371,7 @@ test('several values are believed beside each other, each withdrawn by itself', 
 
 test('two forms of one object that were believed beside each other become one when it is said again', () => {
   const several = new Notebook('lww', { cardinality: 'multi-valued' });
-  // As an older version wrote them.
+  // Rows as an older version wrote them.
   const earlier = ['caf\u00e9', 'cafe\u0301', 'tea'].map(
     (object, n) =>
       several.assert(date(`03-0${n + 1}`), { ...say(`o${n}`, date('03-01')), object: `o${n}` }).insert[0]! && object,

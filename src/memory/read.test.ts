@@ -135,7 +135,7 @@ describe('what is read', () => {
       expect(codeOf(() => asOf(given, point))).toBe('bad_confidence');
       expect(() => (relation as FactRow[]).push(left)).toThrow(TypeError);
       expect(() => Object.assign(relation[0] as FactRow, { confidence: 7 })).toThrow(TypeError);
-      // A copy of it is no relation.
+      // A copy of a relation is not a relation.
       expect(codeOf(() => asOf([...relation, ...relation], point))).toBe('duplicate_key');
     });
   });

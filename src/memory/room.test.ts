@@ -1,4 +1,7 @@
-/** What somebody is asked about is never more than an entry holds, whatever they answer: counted before, and not less than it comes to. */
+/**
+ * A question never exceeds an entry for any answer: the size is counted in advance and never
+ * underestimated.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addMicros, hashText, plainText } from '#canon';

@@ -28,7 +28,7 @@ const ASPIRIN = { ...NUTS, predicate: 'drug', object: 'aspirin', from: '2026-03-
 const WEIGHT = { ...NUTS, message: 2, subject: 'otto', predicate: 'weight', object: '80 kg', confidence: 0.8 };
 const FACTS: Json = { facts: [NUTS, ASPIRIN, WEIGHT] };
 
-/** A model that answers from a list, the last again and again; with what it was asked. */
+/** A model that answers from a list and repeats the last answer, with its recorded prompts. */
 function answering(...answers: readonly Json[]): Model & { readonly asked: string[]; readonly schemas: Json[] } {
   const asked: string[] = [];
   const schemas: Json[] = [];
@@ -161,7 +161,7 @@ describe('what a model answers', () => {
     expect((await extractFacts(MESSAGES, terms(model))).attempts).toBe(2);
     const told = /^This is wrong with it: (.*)\.$/m.exec(model.asked[1] as string)?.[1];
     expect(told).toMatch(why);
-    // The first prompt stands before it, and the answer as data.
+    // The first prompt precedes it, and the answer is included as data.
     const [first = '', second = ''] = model.asked;
     expect(second.startsWith(first.trimEnd())).toBe(true);
     const error = await refused(extractFacts(MESSAGES, terms(answering(wrong))));
@@ -183,7 +183,7 @@ describe('what a model answers', () => {
     for (const subjects of [['ida'], 'author', 'any'] as const)
       await refused(extractFacts(MESSAGES, terms(model, { subjects, attempts: 1 })));
     expect(composed.mock.contexts.filter((text) => String(text).length > 2_048)).toEqual([]);
-    // Of four letters one is made at most: so one that is shorter may still be a name.
+    // Composition shortens a text at most to a quarter, so a shorter text may still be a name.
     const longest = answering({ facts: [{ ...NUTS, subject: '\u03b1\u0313\u0300\u0345'.repeat(512) }] });
     const { claims } = await extractFacts(MESSAGES, terms(longest));
     expect(claims.map(({ subject }) => subject)).toEqual(['\u1f82'.repeat(512)]);
@@ -264,7 +264,7 @@ describe('what a message says', () => {
   });
 
   test('gives nobody authority: of others than may be spoken of nothing is said', async () => {
-    // The worst model: it does what the message wants.
+    // The worst model: it obeys the message.
     const eve: Message = {
       id: 'm',
       author: 'eve',
@@ -354,7 +354,7 @@ describe('by the oracle log', () => {
     ];
     for (const more of others) await expect(replayed(more)).rejects.toMatchObject({ code: 'oracle_miss' });
     await expect(replayed({}, MESSAGES.slice(1))).rejects.toMatchObject({ code: 'oracle_miss' });
-    // The order in which predicates are declared says nothing.
+    // The declaration order of predicates has no meaning.
     const { predicates } = clinic.memory as NonNullable<typeof clinic.memory>;
     const reversed = Object.fromEntries(Object.entries(predicates).reverse());
     expect(await replayed({ predicates: reversed })).toEqual(first);
@@ -393,7 +393,7 @@ describe('what is said of it', () => {
     for (const { oracle_key } of payload.observations.slice(1))
       expect(await store.oracleGet(oracle_key as string)).toBeDefined();
     expect(observations[0]).toMatchObject({ value: [{ id: 'm1', author: 'ida', at: WRITTEN }, { id: 'm2' }] });
-    // Neither who wrote nor what it says stands where it could not be erased.
+    // Neither the author nor the content is in a place that cannot be erased.
     expect(JSON.stringify(payload)).not.toMatch(/ida|otto|nuts|m1/);
     const again = await extract();
     expect(again).toEqual({ claims, observations, attempts: 2 });
@@ -406,7 +406,7 @@ describe('what is said of it', () => {
     expect(committed(await memory.assertMany(more.claims, { observations: more.observations })).delta.beliefs).toEqual(
       [],
     );
-    // And what was written by somebody else is another claim.
+    // The same content from another author is another claim.
     const renamed = MESSAGES.map((message) => ({ ...message, id: `${message.id} again` }));
     const other = await extractFacts(renamed, terms(answering(FACTS), { oracle: logOf(store) }));
     expect(

@@ -12,7 +12,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/disclosure'),
 ];
 
-/** The package with more domains: the airline and the shop of tau-bench, moderation, verification. */
+/** The package with more domains: airline and shop of tau-bench, moderation, verification. */
 const MORE_DOMAINS = 'assize-domains';
 
 /** The exports of the package `assize-domains`. */

@@ -16,7 +16,10 @@ function rowsOf(signed?: typeof signer): EntryRow[] {
 const [root, commit] = rowsOf() as [EntryRow, EntryRow];
 const [signedRoot, signedCommit] = rowsOf(signer) as [EntryRow, EntryRow];
 
-/** A row of another payload, hashed anew, as somebody would who writes the database and knows the format. */
+/**
+ * A row with another payload and its new hash, as an attacker with access to the database would
+ * write it.
+ */
 function rehashed(row: EntryRow, change: (payload: Record<string, any>) => void): EntryRow {
   const payload = JSON.parse(row.payload) as Record<string, Json>;
   change(payload);

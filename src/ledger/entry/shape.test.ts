@@ -24,7 +24,7 @@ const SALTED = { $blob: HASH, bytes: 1, salted: true };
 const SENSITIVE = [{ op: 'add', path: '/a', value: SALTED }];
 const INTENT = { action: 'a', role: { name: 'r', params: { p: 'v' } }, args: [], observations: OBSERVATIONS };
 
-/** A payload of each kind with every member that it may have, and the names of those that it must have. */
+/** A payload of each kind with all its optional fields, and the names of its required fields. */
 const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
   root: {
     members: {

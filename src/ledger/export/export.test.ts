@@ -32,7 +32,7 @@ async function collect(lines: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-/** In pieces that fall anywhere, also into the middle of a character. */
+/** Chunks with arbitrary borders, even inside a character. */
 async function* pieces(text: string, size = 7_001): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -79,7 +79,7 @@ test('export, import, export: the same bytes, the same log, the same rows', asyn
   for (const { trajectory_id } of await store.trajectories()) {
     expect(await other.entries(trajectory_id)).toEqual(await store.entries(trajectory_id));
   }
-  // Once more changes nothing.
+  // A repeated import changes nothing.
   expect(await importLines(other, linesOf(text))).toEqual({ entries, imported: 0, marked: 0, beliefs: 0, unerased: 0 });
   expect(await exported(other)).toBe(text);
 });
@@ -174,7 +174,7 @@ describe('what is wrong is named by its line', () => {
       const changed = Buffer.from(bytes);
       changed[at] = changed[at]! ^ (at % 2 === 0 ? 0x01 : 0x20);
       const found = await wrong(changed.toString('latin1').includes('\ufffd') ? '' : changed.toString('utf8'));
-      // A newline that is gone or new moves what follows.
+      // A removed or added newline shifts the rest.
       expect([line, line + 1]).toContain(found);
       if (bytes[at] === 0x0a) line++;
     }
@@ -287,7 +287,7 @@ test('two imports of the same at once bring each entry once, and neither takes w
   const source = await rich();
   const text = await exported(source);
   const store = new MemoryStore();
-  // Whatever it writes, the other one was faster.
+  // Every write loses against the other writer.
   const raced = new Proxy(store, {
     get: (_target, name) => {
       const member = Reflect.get(store, name);

@@ -5,7 +5,7 @@ import { integrateLog } from './integrate.ts';
 
 const QUESTIONS = ['logSize', 'unlogged', 'logNodes', 'integrate'] as const;
 
-/** A store where somebody else is at work just before the question of that number. */
+/** A store in which another writer acts just before the call with that number. */
 function interrupted(at: number, other: (store: MemoryStore) => Promise<unknown>) {
   const store = new MemoryStore();
   const asked = { count: 0 };

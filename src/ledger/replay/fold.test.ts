@@ -53,7 +53,7 @@ function patchFor(state: Json, { turns, key, value, op }: Choice): Patch {
   return { op: 'replace', path: toPointer([...keys, at]), value: clone(value) as Json };
 }
 
-/** The same in the plainest way: everything copied, RFC 6902 as it stands. */
+/** The plainest implementation: copies everything and follows RFC 6902. */
 function naive(state: Json, patch: Patch): Json {
   const copy = clone(state) as Value;
   const keys = parsePointer(patch.path);
@@ -93,7 +93,7 @@ describe('a fold', () => {
     fc.assert(
       fc.property(world, fc.array(step, { maxLength: 24 }), (start, steps) => {
         const base = deepFreeze(clone(start)) as Record<string, unknown>;
-        // The base is frozen: who writes to what others see, throws.
+        // The base is frozen, so a write to shared data throws.
         const first = share({ state: base, owned: undefined });
         const folds: { fold: Folded; expected: Json }[] = [{ fold: first, expected: clone(start) as Json }];
         for (const { who, share: parts, choice: made } of steps) {

@@ -101,7 +101,7 @@ describe('a ledger of all kinds', () => {
     for (const [index, row] of rows.entries()) {
       const report = await verify(rows.toSpliced(index, 1), row.trajectory_id, blobs);
       const last = rows[index + 1]?.trajectory_id !== row.trajectory_id;
-      // A chain alone does not notice a lost tail: that takes a checkpoint.
+      // A chain alone does not detect a lost tail. That needs a checkpoint.
       if (last) expect(report).toMatchObject({ valid: true, entries: row.seq });
       else expect(report).toMatchObject({ valid: false, entries: row.seq, fault: { seq: row.seq + 1 } });
     }
@@ -279,7 +279,7 @@ describe('branches', () => {
   });
 
   test('branches whose sources were forged into a circle are a fault, and verification ends', async () => {
-    // All of one instant, so that no branch is older than its source.
+    // All at one instant, so no branch is older than its source.
     const at = second(0);
     const one = new ChainWriter('one');
     one.add('root', { ...rootMembers(), at });
@@ -287,7 +287,7 @@ describe('branches', () => {
     const two = new ChainWriter('two');
     two.add('branch', { ...branchMembers(one.head), at });
     two.add('commit', commitMembers([], { at }));
-    // The beginning of `one` is exchanged for a branch of what branches from it.
+    // The first entry of `one` is replaced with a branch from its own descendant.
     const forged = new ChainWriter('one');
     forged.add('branch', { ...branchMembers(two.head), at });
     const rows = [...forged.rows, one.rows[1] as EntryRow, ...two.rows];

@@ -10,7 +10,7 @@ import {
 import { applyPatches, Chain, checkRow, type Entry, fresh, type Patch, type Payload, runsOf } from '../index.ts';
 import { patchesOfRun } from './run.ts';
 
-/** A chain of commits and rejections, some of them signed in name only, under two writs. */
+/** A chain of commits and rejections under two writs, some with invalid signatures. */
 const chainOf = (kinds: readonly string[]): Entry[] => {
   const writer = new ChainWriter('t');
   writer.add('root', rootMembers({ n: 0, 'a"/~\u0000': 1 }));

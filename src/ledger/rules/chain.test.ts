@@ -66,7 +66,7 @@ function startsOf({ rows }: ChainWriter): EntryRow[] {
   return rows.filter(({ kind, payload }) => kind === 'delegation' && !payload.includes('"concludes"'));
 }
 
-/** What concludes the last delegation that was started; its child has answered so. */
+/** The conclusion of the last started delegation, with the child's answer. */
 function conclusion(writer: ChainWriter, rest = {}, said = {}) {
   return conclusionMembers(answeredChild(startsOf(writer).at(-1) as EntryRow, said).head, rest);
 }
@@ -75,7 +75,7 @@ const parent = new ChainWriter('p');
 parent.add('root', rootMembers());
 const start = parent.add('delegation', delegationMembers({ child_trajectory_id: 't', at: second(0) }));
 
-/** A trajectory that the parent delegated to. */
+/** A trajectory that received a delegation from the parent. */
 function child(): ChainWriter {
   const writer = new ChainWriter('t');
   writer.add('root', childMembers(start));
@@ -207,7 +207,7 @@ interface Broken {
   readonly write: () => ChainWriter;
 }
 
-/** A chain, and one entry more, which is wrong. */
+/** A chain with one more, invalid entry. */
 const after =
   (start: () => ChainWriter, ...next: Parameters<ChainWriter['add']>) =>
   (): ChainWriter => {
@@ -646,7 +646,7 @@ describe('every rule, broken once, is found and named', () => {
   test.each(BROKEN)('$rule', async ({ code, detail, write }) => {
     const writer = write();
     const report = await verify(writer);
-    // What the entry says of its own place may be the very thing that is wrong with it.
+    // The entry's own position may be the fault.
     const { seq } = writer.head;
     expect(report).toMatchObject({
       valid: false,

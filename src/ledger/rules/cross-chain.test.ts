@@ -195,7 +195,7 @@ describe('a conclusion', () => {
 });
 
 describe('a delegation back to where it comes from', () => {
-  /** Trajectories `t0`, `t1`, …, each delegated to by the one before. */
+  /** Trajectories `t0`, `t1`, …, each delegated by the previous one. */
   function line(length: number): ChainWriter[] {
     const writers = [new ChainWriter('t0')];
     writers[0]?.add('root', rootMembers());

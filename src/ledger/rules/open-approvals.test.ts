@@ -66,7 +66,7 @@ test('the one that waits in the place of another is there as long as it is open'
         const open = new OpenPendings();
         const places = new Set<number>();
         for (const [n, { resolves, gone }] of added.entries()) {
-          // Two are never in one place.
+          // No two approvals share a place.
           const place = resolves === null || places.has(resolves) ? undefined : resolves;
           if (place !== undefined) places.add(place);
           open.set(`${n}`, { ...pending([]), ...(place !== undefined && { resolves: `${place}` }) });

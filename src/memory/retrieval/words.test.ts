@@ -6,7 +6,7 @@ import { documentOf, wordsOfDocument } from './document.ts';
 import { stem } from './stem.ts';
 import { everyWordOf, lettersOf, wordsOf } from './words.ts';
 
-// The examples that the paper gives beside its rules.
+// The examples that the paper gives with its rules.
 test.each([
   ['caresses caress', 'caress caress'],
   ['ponies ties cats', 'poni ti cat'],

@@ -42,7 +42,7 @@ export async function listWrits(store: LedgerStore, trajectoryId: string): Promi
     const [by] =
       revoked === undefined
         ? []
-        : // What a branch took over was revoked by the entry that begins it.
+        : // The branch entry revoked the inherited writs.
           await store.entries(trajectoryId, { from: ruled.seqOf(revoked) ?? 0, limit: 1 });
     const spent = writs.budgets.spent(id);
     const granted = writ.budget ?? {};

@@ -128,8 +128,8 @@ export class Memory extends MemoryView {
   }
 
   /**
-   * Corrects a fact in a period. A correction contradicts nothing and asks no one to choose. With
-   * `was`, it changes only periods with that object, and nothing if there are none.
+   * Corrects a fact in a period. A correction contradicts nothing and needs no choice. With `was`,
+   * it changes only periods with that object, and nothing if there are none.
    *
    * @throws the errors of `assertMany`
    */

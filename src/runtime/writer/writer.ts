@@ -35,7 +35,7 @@ export class Writer {
   readonly context: TrajectoryWriterContext;
   readonly subscriptions: Subscriptions = new Subscriptions();
   parts: TrajectoryParts;
-  /** Memory is not what the store has: it must be reloaded before anything else is adjudicated. */
+  /** Memory differs from the store: it must be reloaded before anything else is adjudicated. */
   stale: boolean = false;
   /** Commits that memory accepted, for proposals with preconditions. */
   readonly log: AcceptedLog = new AcceptedLog();
