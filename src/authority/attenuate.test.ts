@@ -160,7 +160,7 @@ const axes = {
   require_approval: patterns,
   trajectory: fc.constantFrom('t1', 't2'),
 };
-/** Mostly one or two axes, so that a good part is narrower on all. */
+/** Mostly one or two axes, so that many samples are narrower on all. */
 const anyChange = fc
   .array(
     fc.oneof(...Object.entries(axes).map(([axis, values]) => fc.record({ [axis]: values as fc.Arbitrary<unknown> }))),
@@ -177,7 +177,9 @@ const rootGrant = fc.record({
   max_depth: fc.integer({ min: 1, max: 8 }),
 });
 
-/** What a body allows, by brute force over small universes: every (axis, value) that holds. */
+/**
+ * The uses that a body allows, by brute force over small universes: every (axis, value) that holds.
+ */
 function allowed(body: WritBody): Set<string> {
   const uses = new Set<string>();
   for (const action of universe) {
@@ -197,7 +199,7 @@ function allowed(body: WritBody): Set<string> {
 
 const verifier = createWritVerifier({ anchors: [keys[0]!.publicKey] });
 
-/** A use without approval is more than one with it. */
+/** A use without approval is more than one with approval. */
 function judge(body: WritBody, action: string, scopes: string[]): boolean {
   const writ = signedFor(body);
   const answer = verifier.check({
@@ -214,7 +216,7 @@ function judge(body: WritBody, action: string, scopes: string[]): boolean {
 }
 
 const signed = new WeakMap<WritBody, Writ>();
-/** The same grant as a root of its own, so that it is judged without its chain. */
+/** The same grant as a separate root, so that it is checked without its chain. */
 function signedFor(body: WritBody): Writ {
   const known = signed.get(body);
   if (known !== undefined) return known;

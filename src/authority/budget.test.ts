@@ -160,7 +160,7 @@ describe('BudgetLedger', () => {
   });
 });
 
-/** A family of writs, generated: each child's grant at most its parent's. */
+/** A generated family of writs: each child's grant is at most its parent's. */
 const family = fc
   .array(fc.record({ parent: fc.nat(), share: fc.integer({ min: 0, max: 100 }) }), { maxLength: 6 })
   .map((links) => {
@@ -177,7 +177,7 @@ const family = fc
     return writs;
   });
 
-/** The ids of the writs, which both ledgers then have. */
+/** The ids of the writs, which are granted in both ledgers. */
 function granting(writs: readonly { readonly writ: Writ }[], one: BudgetLedger, other: BudgetLedger): string[] {
   for (const { writ } of writs) other.grant(writ);
   return writs.map(({ writ }) => one.grant(writ));
@@ -250,7 +250,7 @@ describe('under any order of spending', () => {
             last.spend(id, { calls });
           }
         }
-        // As a fold does it, which has all that was covered first.
+        // As in a fold, which has all covered costs first.
         for (const { id, calls } of booked.reverse()) last.spendUpTo(id, { calls });
         expect(last.state()).toEqual(ledger.state());
       }),
@@ -285,7 +285,7 @@ describe('under any order of spending', () => {
     const ledger = opened();
     const elsewhere = { writId: 'of another trajectory', cost: { calls: 10 } };
     expect(ledger.covers(childId, { calls: 1 }, [elsewhere])).toEqual({ ok: true });
-    // More than there is, where somebody else has spent what was reserved.
+    // More than the remainder, as after another spender used the reservation.
     const much = { writId: childId, cost: { calls: 1_000 } };
     expect(ledger.covers(childId, { calls: 1 }, [much])).toMatchObject({ ok: false, left: 0, short: 1 });
     expect(ledger.left(childId, [much])).toMatchObject({ calls: 0 });

@@ -5,7 +5,7 @@ import { attenuate } from './attenuate.ts';
 import { checkWrit, createWritVerifier, type WritRefusalCode, type WritUse } from './check.ts';
 import { draftWrit, issueWrit, signatureHolds, signWrit, type Writ, type WritBody, writId } from './writ.ts';
 
-// As it is, and counted.
+// Unchanged, and counted.
 vi.mock('./writ.ts', { spy: true });
 
 const keys = Array.from({ length: 12 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
@@ -47,7 +47,7 @@ const base = {
 const rootUse = { ...base, writ: root, chain: [], principal: planner.publicKey };
 const leafUse = { ...base, writ: leaf, chain: [middle, root], principal: 'clerk' };
 
-/** A writ signed with the right key, whatever it says: what an attacker who holds that key can make. */
+/** A writ with arbitrary content, signed with the right key: the attack of a holder of that key. */
 function forge(parent: Writ, changes: Partial<WritBody>, privateKey: string): Writ {
   const { signature: _s, ...body } = parent;
   return signWrit(
@@ -261,7 +261,7 @@ describe('the attack list of notes/ledger-security.md', () => {
 });
 
 describe('chains', () => {
-  /** A line of that many children, each by the key of the one before. */
+  /** A chain of `length` children, each signed with the key of the previous one. */
   function line(length: number): Writ[] {
     const writs = [root];
     for (let index = 0; index < length; index++) {
@@ -342,7 +342,7 @@ describe('the verifier’s memory', () => {
     const others = ['expired', 'not_yet_valid', 'wrong_principal', 'wrong_trajectory'];
     expect(codes()).toEqual(['ok', ...others, 'action_not_granted']);
     expect(looked).toHaveBeenCalledTimes(3);
-    // Revoked from one use to the next, and by a link in the middle.
+    // Revoked between two uses, by a link in the middle.
     revoked.add(writId(middle));
     expect(codes()).toEqual(['revoked', ...others, 'revoked']);
     revoked.clear();
@@ -350,10 +350,10 @@ describe('the verifier’s memory', () => {
     expect(verifier.check({ ...rootUse, writ: middle, chain: [root], principal: worker.publicKey }).ok).toBe(true);
     const sibling = attenuate(middle, { subject: 'sibling', nonce: 's' }, worker.privateKey);
     expect(verifier.check({ ...leafUse, writ: sibling, principal: 'sibling' }).ok).toBe(true);
-    // The middle one was looked at with its child, and the sibling's is the one signature that is new.
+    // The middle link was checked with its child, so the sibling's signature is the only new one.
     for (let n = 0; n < 100; n++) verifier.check(leafUse);
     expect(looked).toHaveBeenCalledTimes(4);
-    // What did not hold is not remembered as if it did.
+    // An invalid chain is not cached as a valid one.
     const false_ = { ...leafUse, writ: { ...leaf, signature: '0'.repeat(128) } };
     for (let n = 0; n < 2; n++) expect(verifier.check(false_)).toMatchObject({ code: 'bad_signature' });
   });

@@ -5,7 +5,8 @@ import { attenuate, delegateWrit, widening } from './attenuate.ts';
 import { createWritVerifier, type WritDelegation, type WritUse } from './check.ts';
 import { draftWrit, issueWrit, signWrit, type Writ, type WritBody, type WritGrant, writId } from './writ.ts';
 
-// Writs that lead over into another trajectory: what they are worth where, and when they may be delegated.
+// Writs that cross into another trajectory: their effect in each trajectory, and the rules of their
+// delegation.
 
 const keys = Array.from({ length: 10 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
 const start = '2026-01-01T00:00:00.000000Z';
@@ -27,7 +28,7 @@ const grant: WritGrant = {
 const root = issueWrit(grant, keys[0]!.privateKey);
 const verifier = createWritVerifier({ anchors: [keys[0]!.publicKey] });
 
-/** A child for `trajectory`, of the writ whose holder stands on that level. */
+/** A child for `trajectory`, from the writ of the holder on that level. */
 function over(parent: Writ, level: number, trajectory: string, rest: object = {}): Writ {
   const terms = { subject: keys[level + 1]!.publicKey, nonce: `to ${trajectory}`, trajectory, ...rest };
   return delegateWrit(parent, terms, keys[level]!.privateKey);
@@ -37,7 +38,7 @@ function inside(parent: Writ, level: number, nonce = 'inside'): Writ {
   return attenuate(parent, { subject: keys[level + 1]!.publicKey, nonce }, keys[level]!.privateKey);
 }
 
-/** The same rights as the parent has, signed by its holder whatever they say. */
+/** The same rights as the parent, signed by its holder without checks. */
 function forged(parent: Writ, level: number, changes: Partial<WritBody>): Writ {
   const { signature: _s, ...body } = parent;
   const made = {
@@ -147,7 +148,7 @@ describe('a writ that leads over', () => {
   test('is not wider on another axis because it leads over', () => {
     const wide = forged(root, 1, { trajectory: 'c', budget: { usd: 101 } });
     expect(use(wide, [root], { delegated: writId(wide) })).toBe('not_attenuated');
-    // A child that names none is for any: that is wider, and no leading over.
+    // A child without a trajectory applies to any: that is wider, and not a crossing.
     const { trajectory: _t, ...anywhere } = forged(root, 1, { budget: {} });
     const { signature: _s, ...body } = anywhere as Writ;
     const free = signWrit(body, keys[1]!.privateKey);
@@ -224,7 +225,7 @@ test('down any line of writs, a use counts in one trajectory, and only by the la
       const ids = [undefined, ...[writ, ...chain].map(writId)];
       for (const trajectory of ['p', 'a', 'b', 'c']) {
         for (const delegated of ids) {
-          // Where nothing led over, whatever was delegated there is of no matter.
+          // Without a crossing, the delegated writ does not matter.
           const counts = trajectory === home && (entrance === undefined || delegated === entrance);
           expect(use(writ, chain, { trajectory, delegated }) === 'ok').toBe(counts);
           if (counts) counted++;

@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { AuthorityError } from './errors.ts';
 import { contains, covers, MAX_NAME_LENGTH, normalizeAction, normalizeScope, overlaps, segment } from './grammar.ts';
 
-/** A second reading of the grammar, by regular expressions over the text: slow, and independent of tokens. */
+/**
+ * A second implementation of the grammar, by regular expressions over the text: slow, and
+ * independent of tokens.
+ */
 function matcher(tokens: readonly string[], rest: string): RegExp {
   let source = '';
   let path = false;
@@ -40,7 +43,8 @@ function sequences(alphabet: readonly string[], most: number): string[][] {
   return all;
 }
 
-// `c` stands for every segment that no pattern names; names are two segments longer than patterns, for what `**` takes.
+// `c` stands for every segment that no pattern names. Names are two segments longer than patterns,
+// to cover `**`.
 const names = sequences([':a', ':b', ':c', '/a', '/b', '/c'], 5)
   .slice(1)
   .map((tokens) => textOf(tokens));
@@ -49,7 +53,7 @@ const patterns = sequences([':a', ':b', ':*', '/a', '/b', '/*'], 3)
   .filter(({ tokens, rest }) => tokens.length > 0 || rest !== '')
   .map(({ tokens, rest }) => ({ text: textOf(tokens, rest), matches: matcher(tokens, rest) }));
 
-/** The set of names that each pattern stands for, as bits. */
+/** The set of names that each pattern matches, as bits. */
 function meanings(): bigint[] {
   return patterns.map(({ matches }) => BigInt(`0b${names.map((name) => (matches.test(name) ? '1' : '0')).join('')}`));
 }

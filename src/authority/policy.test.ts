@@ -110,7 +110,7 @@ describe('safely', () => {
     expect(decision.errors).not.toHaveLength(0);
     expect(decision.errors.every((error) => error.isWellFormed())).toBe(true);
     expect(query).toEqual(before);
-    // A promise that fails later would end the process here if it were left alone.
+    // An unhandled promise that rejects later would end the process here.
     await new Promise((resolve) => setImmediate(resolve));
   });
 

@@ -30,10 +30,13 @@ interface Line {
   readonly chain: readonly Writ[];
 }
 
-/** What makes the holder of a root one who revokes for its issuer, beside all that any root may have. */
+/**
+ * The grant that makes a root's holder an office of its issuer, besides all rights that any root
+ * can have.
+ */
 const OFFICE = { actions: ['**', 'assize.revoke'], scopes: ['**', 'writ:**'] };
 
-/** A root, two children of it, and one of the first of them. */
+/** A root, two children of it, and one child of the first. */
 function family(issuer: number, nonce: string, grant?: Pick<Writ, 'actions' | 'scopes'>): Line[] {
   const root = rootOf(issuer, 2, nonce, grant);
   const [a, b] = ['a', 'b'].map((name) =>

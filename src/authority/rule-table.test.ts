@@ -80,7 +80,7 @@ describe('which rule decides', () => {
     expect(decide('FS:/repo/a', 'fs:/repo/b/c')).toBe('r0');
     expect(decide('fs:/repo/a', 'fs:/etc')).toBe('otherwise');
     expect(decide('fs:/repo/a', 'fs:/repo/secret/key')).toBe('r1');
-    // Asking for a pattern that reaches into what is denied is asking for it.
+    // A pattern that reaches into a denied resource is denied too.
     expect(decide('fs:/repo/**')).toBe('r1');
     expect(decide('fs:**')).toBe('r1');
   });

@@ -163,7 +163,7 @@ describe('signatures', () => {
     );
   });
 
-  /** Whether a text is taken for a writ that its issuer signed. */
+  /** Whether a text is accepted as a writ that its issuer signed. */
   function verdictOn(text: string): boolean {
     try {
       return signatureHolds(parseWrit(JSON.parse(text)));

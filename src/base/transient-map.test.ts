@@ -53,11 +53,11 @@ test('what was deleted is gone with the next minor collections, however long the
     }
   };
   add(20);
-  // Now all that it has is old.
+  // Now all its memory is in the old generation.
   gc({ type: 'major', execution: 'sync' });
   const before = process.memoryUsage().heapUsed;
   add(20_000);
   for (let i = 0; i < 4; i++) gc({ type: 'minor', execution: 'sync' });
-  // A hundredth of what has come and gone.
+  // A hundredth of the inserted and deleted entries.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan((20_000 * 800) / 100);
 });

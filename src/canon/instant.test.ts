@@ -7,7 +7,7 @@ const NOW = '2026-03-23T09:00:00.000000Z';
 const FIRST = '0001-01-01T00:00:00.000000Z';
 const LAST = '9998-12-31T23:59:59.999999Z';
 
-/** Microseconds since 1970, as whole numbers without an end: the model for all arithmetic here. */
+/** Microseconds since 1970, as unbounded integers: the model for all arithmetic here. */
 function microsOf(instant: string): bigint {
   return BigInt(Date.parse(`${instant.slice(0, 23)}Z`)) * 1000n + BigInt(instant.slice(23, 26));
 }

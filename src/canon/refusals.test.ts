@@ -40,7 +40,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** Each level holds the one below twice: 2^levels leaves out of a few objects. */
+/** Each level holds the next one twice: 2^levels leaves from a few objects. */
 function bomb(levels: number): unknown {
   let value: unknown = [];
   for (let i = 0; i < levels; i++) value = [value, value];
@@ -156,7 +156,7 @@ function revoked(): object {
   return { p: proxy };
 }
 
-/** Says undefined at the first look and 1 at every later one. */
+/** Returns undefined at the first read and 1 at every later one. */
 function changing(): object {
   let looks = 0;
   return new Proxy(

@@ -29,7 +29,7 @@ function define(change: object = {}): ReturnType<typeof defineDomain<any, any>> 
   return defineDomain<any, any>({ ...good, ...change } as never);
 }
 
-/** The code and text of a kernel's error; what else is thrown is thrown on. */
+/** The code and text of a kernel error. Other errors are rethrown. */
 function refusal(step: () => unknown): { code: string; message: string } {
   try {
     step();

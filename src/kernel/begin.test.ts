@@ -4,7 +4,8 @@ import { World } from '#kernel';
 import { defineDomain } from './domain/define-domain.ts';
 import { adjudicate } from './judge/adjudicate.ts';
 
-// Above a footprint there may be nothing yet. What leads there is begun by who writes there, and nothing else is.
+// Above a footprint there may be no container yet. The writer creates the containers that lead
+// there, and nothing else.
 
 const entry = z.object({ at: z.number() });
 const ANYONE = {

@@ -162,7 +162,7 @@ describe('sum', () => {
     expect(act((s) => ((s.orders['o2'] as Order).user = 'ada')).verdict).toBe('approved');
     expect(act((s) => ((s.orders['o2'] as Order).total = 26))).toMatchObject({ detail: 'ada ordered 31 of 30' });
     expect(act((s) => (s.limits['ada'] = 11))).toMatchObject({ detail: 'ada ordered 12 of 11' });
-    // bob has no orders any more, so nothing is left to judge.
+    // bob has no orders any more, so no group is left to check.
     expect(act((s) => delete s.limits['bob']).verdict).toBe('approved');
     expect(act((s) => ((s.orders['o2'] as Order).user = 'bob'))).toMatchObject({ detail: 'bob ordered 7 of 0' });
   });

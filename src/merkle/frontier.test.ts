@@ -105,7 +105,7 @@ describe('sizes beyond 32 bits', () => {
   const uniform = new UniformTree('x');
   const leaf = leafHash('x');
 
-  /** A log of so many leaves, without having appended them. */
+  /** A log of `size` leaves, without appending them. */
   function grown(size: number): Frontier {
     const bits = [...size.toString(2)];
     const hashes = bits.flatMap((bit, at) => (bit === '1' ? [uniform.mth(2n ** BigInt(bits.length - 1 - at))] : []));

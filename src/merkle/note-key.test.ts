@@ -16,7 +16,7 @@ import {
 
 /** c2sp.org/signed-note, Verifier keys, Example. */
 const EXAMPLE = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
-/** The key of the Go checksum database, as every Go tool has it. */
+/** The key of the Go checksum database, as every Go tool contains it. */
 const SUMDB = 'sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8';
 const USES: readonly KeyUse[] = ['note', 'cosignature'];
 

@@ -24,7 +24,8 @@ describe('the published vectors of transparency-dev/merkle', () => {
   test.runIf(present)('98 of consistency', () => {
     const vectors = vectorsOf('merkle-consistency.jsonl');
     for (const { name, size1, size2, root1, root2, proof, wantErr } of vectors) {
-      // One good vector has "don't care" for the roots; here a root is 32 bytes, so its hash stands for it.
+      // One good vector has "don't care" for the roots. Here a root is 32 bytes, so its hash stands
+      // for it.
       const bytes = (text: string) => (wantErr || text.length === 44 ? base64(text) : sha256(text));
       const older = { size: BigInt(size1), root: bytes(root1) };
       const newer = { size: BigInt(size2), root: bytes(root2) };
@@ -206,7 +207,7 @@ test('of a proof that is too long nothing is read', () => {
   expect(verifyConsistency(head(3), head(70), long)).toBe(false);
 });
 
-/** Every flip of a bit, and every hash dropped, added or swapped with another. */
+/** Every bit flip, and every hash dropped, added or swapped with another. */
 function* changes(proof: readonly Uint8Array[]): Generator<Uint8Array[]> {
   for (const [at, hash] of proof.entries()) {
     for (let bit = 0; bit < 256; bit++) yield proof.with(at, flipped(hash, bit));
@@ -252,7 +253,7 @@ interface Vector {
   readonly proof: readonly string[] | null;
 }
 
-/** Sizes go up to 2^64-1, so they are read as they are written. */
+/** Sizes go up to 2^64-1, so they are parsed from their digits. */
 function vectorsOf(file: string): Vector[] {
   const lines = readFileSync(dataPath('vectors', file), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line.replace(/"(leafIdx|treeSize|size[12])":(\d+)/g, '"$1":"$2"')) as Vector);

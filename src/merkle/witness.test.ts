@@ -34,7 +34,7 @@ const { read } = logOf(entries(MAX));
 const other = logOf(entries(MAX).with(11, 'rewritten'));
 const head = (size: number): WitnessRecord => ({ size: BigInt(size), root: rootAt(size, read) });
 
-/** A witness that has recorded that tree, or nothing. */
+/** A witness that has recorded that tree, or no tree. */
 function decide(body: string | Uint8Array, recorded?: TreeHead, log: KnownLog | undefined = KNOWN): WitnessDecision {
   return decideCheckpoint(body, {
     log: (origin) => (origin === log?.origin ? log : undefined),
@@ -145,7 +145,8 @@ describe('a witness does not cosign', () => {
     expect(stale(4, 9, head(3))).toEqual(answer(3));
     expect(stale(3, 9)).toEqual(answer(0));
     expect(stale(0, 0, head(3))).toEqual(answer(3));
-    // Going back behind what was cosigned is this as well: old must be the recorded size, and is not above the new.
+    // A checkpoint before the cosigned one is this case too: old must be the recorded size, and is
+    // not above the new.
     expect(stale(2, 2, head(3))).toEqual(answer(3));
     expect(decide(request(5, 9), { size: 2n ** 63n, root: head(1).root })).toMatchObject({
       body: '9223372036854775808\n',

@@ -49,7 +49,7 @@ describe('attempts', () => {
       { outcome: 'refused', length: 1, error: { length: 'a text is wanted'.length } },
       { outcome: 'refused', error: { code: 'bad_answer' } },
     ]);
-    // It has its answer, and is asked no more.
+    // The question has its answer, so `call` does not run again.
     expect(await oracle.ask(asked(fail))).toBe('yes');
     expect(await attemptsOf(store, key)).toHaveLength(3);
   });
@@ -68,7 +68,7 @@ describe('attempts', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 8 }), async (before, atOnce) => {
         const { store, oracle } = await begun();
-        // Told apart by how long they are.
+        // Distinguished by their length.
         const refuse = (n: number, by = oracle) => by.ask(asked(() => Array(n + 1).fill(0))).catch(() => undefined);
         for (let n = 0; n < before; n++) await refuse(n);
         const others = Array.from({ length: atOnce }, () =>

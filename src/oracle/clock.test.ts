@@ -9,7 +9,8 @@ describe('systemClock', () => {
 
   test('tells the machine’s time', () => {
     const [before, at, after] = [Date.now(), Date.parse(systemClock.now()), Date.now()];
-    // Ten milliseconds for the drift it allows between the two clocks, and the microseconds that Date.parse drops.
+    // Ten milliseconds for the allowed drift between the two clocks, and the microseconds that
+    // Date.parse drops.
     expect(at).toBeGreaterThanOrEqual(before - 10);
     expect(at).toBeLessThanOrEqual(after + 10);
   });

@@ -13,7 +13,7 @@ const clock = fixedClock('2026-03-23T09:00:00.000000Z', 1);
 const scope: CallScope = { kind: 'call', trajectory: 't', branch: null, agent: 'a', ordinal: 0 };
 const judge: OracleScope = { kind: 'memory', space: 's' };
 
-/** Rows in a map; `delay` gives every other task a turn, as a disk would. */
+/** Rows in a map. `delay` gives every other task a turn, as a disk would. */
 class MapStore implements OracleStore {
   readonly rows = new Map<string, OracleRow>();
   readonly log: string[] = [];
@@ -247,7 +247,7 @@ describe('replay', () => {
       return answers;
     }
 
-    /** What canon refuses (integers beyond 2^53) becomes text, as a tool's adapter would do it. */
+    /** A value that canon refuses (integers beyond 2^53) becomes text, as in a tool's adapter. */
     function safeJson(value: Json): Json {
       return JSON.parse(JSON.stringify(value), (_key, item) =>
         typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item) ? String(item) : item,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { MAX_RANDOM_BYTES, seededRandom, systemRandom } from './random.ts';
 
-/** Where the machine's generator has written to. */
+/** The buffers that the machine's generator has filled. */
 const written: Uint8Array[] = vi.hoisted(() => []);
 vi.mock('node:crypto', async (original) => {
   const crypto = await original<typeof import('node:crypto')>();
@@ -59,7 +59,7 @@ describe('both', () => {
   test.each([16, 32, 1_000, 1_100, MAX_RANDOM_BYTES])(
     'the system’s keeps nothing of %i bytes that it has given',
     (count) => {
-      // Over the end of any block.
+      // Past the end of any block.
       for (let n = 0; n < 20; n++) {
         const given = systemRandom.bytes(count);
         const where = written.filter(

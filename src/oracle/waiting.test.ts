@@ -9,24 +9,27 @@ import { createOracle } from './oracle.ts';
 const clock = fixedClock('2026-03-23T09:00:00.000000Z', 1);
 const scope = { kind: 'memory', space: 's' } as const;
 
-/** Questions by number, and those that the call of each asks. */
+/** Questions by number, and the questions that the call of each asks. */
 type Asks = readonly (readonly number[])[];
 
 const SIZE = 6;
 const asks = fc.array(fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: 3 }), { minLength: SIZE, maxLength: SIZE });
 
-/** Waits for all, also where one has failed: a call that did not would leave others behind that begin what has ended anew. */
+/**
+ * Waits for all, even if one has failed: otherwise the remaining calls would restart ended
+ * questions.
+ */
 async function all(asked: readonly Promise<unknown>[]): Promise<void> {
   for (const each of await Promise.allSettled(asked)) if (each.status === 'rejected') throw each.reason;
 }
 
-/** No answers, so that nobody waits for those who wait for ever. */
+/** No answers, so that no caller waits for an endless question. */
 async function turns(count: number): Promise<readonly never[]> {
   for (let turn = 0; turn < count; turn++) await nextTurn();
   return [];
 }
 
-/** Whether it comes to ask itself, or another that does. */
+/** Whether a question leads to itself, or to another that does. */
 function isEndless(of: Asks, from: number, above: readonly number[] = []): boolean {
   return above.includes(from) || of[from]!.some((next) => isEndless(of, next, [...above, from]));
 }
@@ -37,7 +40,7 @@ test('whoever comes to ask itself is told, nobody waits for ever, and all others
   await fc.assert(
     fc.asyncProperty(asks, roots, fc.boolean(), fc.nat(3), async (of, from, atOnce, later) => {
       const store = new MemoryStore();
-      // Two of them share nothing that is under way, and their calls still wait for each other.
+      // The two share no call in flight, and their calls still wait for each other.
       const oracles = [0, 1].map(() => createOracle({ store, clock, mode: 'record' }));
       const ask = (n: number): Promise<unknown> => {
         const call = async () => {
@@ -62,7 +65,7 @@ test('whoever comes to ask itself is told, nobody waits for ever, and all others
         expect(each).toEqual({ n: each.n, ...(endless ? { code: 'asks_itself' } : { answer: each.n }) });
         met[endless ? 'endless' : 'others']++;
       }
-      // Nothing of it is left: what asks nothing more is answered.
+      // No trace remains: a question that asks no other is answered.
       for (let n = 0; n < SIZE; n++) expect(await oracles[n % 2]!.ask({ scope, request: n, call: () => n })).toBe(n);
     }),
     { numRuns: 300 },

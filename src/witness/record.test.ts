@@ -13,7 +13,7 @@ test('what was recorded is on the disk, and also that its journal is gone, befor
   const file = new WitnessFile(join(folder, 'w.db'));
   try {
     const [connection] = executed.mock.contexts as [DatabaseSync];
-    // EXTRA: the folder is synced after the journal was deleted. In WAL there would be nothing to delete.
+    // EXTRA: the folder is synced after the journal was deleted. WAL has no journal to delete.
     expect(connection.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 3 });
     expect(connection.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
   } finally {

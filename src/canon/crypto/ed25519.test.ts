@@ -20,7 +20,10 @@ const vectors: readonly Vector[] = present
   ? (JSON.parse(readFileSync(dataPath('vectors', 'ed25519.json'), 'utf8')) as Vector[])
   : [];
 
-/** One of these, and the rule refuses; none of them, and it accepts. A part of low order alone is no reason. */
+/**
+ * With one of these flags the rule refuses. Without them, it accepts. A part of low order alone is
+ * not a reason.
+ */
 const REASONS = ['low_order_A', 'low_order_R', 'non_canonical_A', 'non_canonical_R', 'low_order_residue'];
 
 describe('the 914 edge cases of C2SP/CCTV', () => {

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { jsonName } from '../../../tests/json-values.ts';
 import { knownOrder, sortKeys } from './key-order.ts';
 
-/** What the lookup gives once the names were met often enough to be kept, if they ever are. */
+/** The lookup's result after the names occurred often enough to be cached, if they ever are. */
 function settled(keys: readonly string[]): ReturnType<typeof knownOrder> {
-  // A long row of strangers is looked at only now and then; a shape that is known ends it.
+  // A long row of unknown shapes is looked up only sometimes. A known shape ends it.
   for (let i = 0; i < 40; i++) knownOrder(['known']);
   for (let i = 0; i < 3; i++) knownOrder(keys.slice());
   return knownOrder(keys.slice());

@@ -7,7 +7,7 @@ import { JsonReader } from './json-reader.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
 import { parseCanonical } from './parse-canonical.ts';
 
-/** The definition, without any short cut. */
+/** The definition, without any shortcut. */
 function isCanonicalText(text: string, limits?: Partial<CanonLimits>): boolean {
   try {
     return canonicalize(new JsonReader(text, completeLimits(limits)).read(), limits) === text;

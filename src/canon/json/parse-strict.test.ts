@@ -11,7 +11,7 @@ import { parseStrict } from './parse-strict.ts';
 
 type Refusal = [string, string | Uint8Array, CanonErrorCode, number, string, Partial<CanonLimits>?];
 
-/** What, the text, the code, the offset, the pointer. */
+/** Label, text, code, offset, pointer. */
 const REFUSALS: Refusal[] = [
   ['nothing', '', 'syntax', 0, ''],
   ['white space only', ' \n', 'syntax', 2, ''],
@@ -150,7 +150,7 @@ describe('accepts', () => {
   });
 });
 
-/** The text of a value with white space and escapes that need not be there, as other programs write. */
+/** The text of a value with unnecessary white space and escapes, as other programs write it. */
 const looseText: fc.Arbitrary<{ value: unknown; text: string }> = fc
   .tuple(jsonValue, fc.infiniteStream(fc.nat(9)))
   .map(([value, choices]) => ({ value: copyJson(value), text: loosely(value, () => choices.next().value) }));

@@ -1,4 +1,7 @@
-/** A walk over the life of one budget (seed 000 §2.3): all orders in which two agents may spend it. */
+/**
+ * A walk over the life of one budget (Agentic Redux §2.3): all orders in which two agents may spend
+ * it.
+ */
 import { expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, walk, without } from '../../../tests/support/life-cycle.ts';
 import { type BudgetState, budget } from './index.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { skewOf } from '../../../tests/support/write-skew.ts';
 import { budget } from './index.ts';
 
-/** Sees what it has spent itself, and knows the cap. */
+/** Sees its own spending and the cap. */
 const spender = (agent: string, amount: number) => ({
   role: { name: 'spender', params: { agent } },
   decide: ({ spent }: any) =>

@@ -20,7 +20,7 @@ const OTHERS: readonly (readonly [ActionName, string, unknown, Place?])[] = [
   ['extend_embargo', 'b', { days: 1, reason: 'asked for' }, BETA],
 ];
 
-/** All that is done of another vulnerability goes on while a coordinator is asked. */
+/** All work on another vulnerability continues while a coordinator's decision is pending. */
 async function goesOn(office: Office): Promise<void> {
   for (const proposal of OTHERS) expect(await office.propose(...proposal)).toMatchObject({ ruling: 'committed' });
 }
@@ -108,7 +108,7 @@ describe('each role sees what Table 3 gives it', () => {
   const seen = (office: Office, role: string, params: Record<string, string>): string[] =>
     leaves(office.trajectory.slice(role, params)).filter((path) => !path.startsWith('/settings/'));
 
-  /** The keys of a slice, two levels deep below the collections that are keyed by more. */
+  /** The keys of a slice, two levels deep below the collections with several keys. */
   function leaves(slice: unknown): string[] {
     return Object.entries(slice as Record<string, Record<string, Record<string, object>>>).flatMap(([name, rows]) => {
       const depth = name === 'queue' ? 3 : name === 'reports' ? 2 : 1;

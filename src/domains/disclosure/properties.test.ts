@@ -4,7 +4,7 @@ import { cases } from '../../../tests/support/cases.ts';
 import { DIGEST, Office, SETTINGS, START } from './testing/office.ts';
 import { addHours } from './time.ts';
 
-// The two rules that are not written as they are said, each beside what is said.
+// Two rules with an indirect implementation, each compared with its definition.
 
 test('the rate limit is what counting every window finds', async () => {
   const waits = fc.array(fc.constantFrom(0, 1, 23, 24, 25, 47, 48, 49), { minLength: 3, maxLength: 12 });
@@ -19,7 +19,7 @@ test('the rate limit is what counting every window finds', async () => {
         await office.registered(`v${i}`);
         const ruling = await office.propose('submit_report', `v${i}`, { digest: DIGEST });
         const { reports, hours: length } = SETTINGS.rate_limit;
-        // All windows, half open, that end after a report.
+        // All half-open windows that end after a report.
         const isFull = [...sent, now].some(
           (end) => [...sent, now].filter((at) => at > end - length && at <= end).length > reports,
         );

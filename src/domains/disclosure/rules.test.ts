@@ -4,7 +4,7 @@ import { disclosure } from './index.ts';
 import { type ActionName, committed, DIGEST, Office, type Place, RECORD, START } from './testing/office.ts';
 import { addDays } from './time.ts';
 
-/** The lines of seed 000, Table 2, by name; one line is three rules. */
+/** The lines of Agentic Redux, Table 2, by name. One line has three rules. */
 const TABLE_2 = [
   'MAINTAINER_RATE_LIMIT',
   'COMMITMENT_REGISTRY_CONSISTENCY',
@@ -37,10 +37,10 @@ type Proposal = readonly [action: ActionName, vulnerability: string, args?: unkn
 interface Case {
   readonly rule: string;
   readonly says: string;
-  /** The world in which it is proposed. */
+  /** The state before the proposal. */
   readonly given: (office: Office) => Promise<void>;
   readonly blocked: Proposal;
-  /** What makes it pass: what is done first, and the proposal, if it is another one then. */
+  /** The change that makes it pass: the preceding steps, and another proposal if it differs. */
   readonly but: readonly [says: string, first: (office: Office) => Promise<void>, instead?: Proposal][];
 }
 
@@ -53,7 +53,7 @@ async function overdue(office: Office): Promise<void> {
   office.later({ days: 90 });
 }
 
-/** Fixed, ready and over its embargo: what is left is to disclose it. */
+/** Fixed, ready and past its embargo: only the disclosure is left. */
 async function due(office: Office): Promise<void> {
   await overdue(office);
   await office.fixed('a');

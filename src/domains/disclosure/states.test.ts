@@ -4,13 +4,16 @@ import { type DisclosureState, disclosure } from './index.ts';
 import { committed, DIGEST, Office, START } from './testing/office.ts';
 import { addDays } from './time.ts';
 
-// What no action writes is refused all the same: rules are about states, however these came to be.
+// States that no action writes are refused too: rules check states of any origin.
 
 const BETA = { organisation: 'beta', maintainer: 'libc', group: 'g' };
 const A = committed('a');
 let base: DisclosureState;
 
-/** Two in a group, of which one is disclosed, and a third that was reported after the first. */
+/**
+ * Two vulnerabilities in a group, one of them disclosed, and a third that was reported after the
+ * first.
+ */
 beforeAll(async () => {
   const office = await Office.open();
   await office.embargoed('a');

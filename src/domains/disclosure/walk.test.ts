@@ -3,7 +3,10 @@ import { disclosureInitial } from './index.ts';
 import { Office, SETTINGS } from './testing/office.ts';
 import { type Move, movesOf, type Node, reached, type Walked, walk } from './testing/walk.ts';
 
-/** Vulnerabilities that are registered, each with an organisation and agents of its own, in the settings of the tests. */
+/**
+ * Registered vulnerabilities, each with its own organisation and agents, in the settings of the
+ * tests.
+ */
 async function registered(...things: readonly ('a' | 'b')[]): Promise<Node> {
   const office = await Office.open({ initial: disclosureInitial(SETTINGS) });
   for (const v of things) await office.registered(v, v === 'a' ? {} : { organisation: 'beta' });

@@ -3,7 +3,7 @@ import { type SlicedAgent, skewOf } from '../../../tests/support/write-skew.ts';
 import { disclosure } from './index.ts';
 import { committed, DIGEST, Office, RECORD, START } from './testing/office.ts';
 
-// Each agent decides by its slice alone, and does what its work asks for.
+// Each agent decides by its slice alone, and proposes the next step of its work.
 
 interface Case {
   readonly says: string;
@@ -17,7 +17,7 @@ const BETA = { organisation: 'beta', maintainer: 'libc' };
 const B_IN_G = { ...BETA, group: 'g' };
 const { publish } = committed('a');
 
-/** Reports what waits in the queue, while the limit of the maintainer is not used up. */
+/** Reports the pending vulnerabilities of the queue, within the limit of the maintainer. */
 const reporter = (vulnerability: string): SlicedAgent => ({
   role: { name: 'ReporterCoordination', params: { ...ACME, vulnerability } },
   decide: ({ reports, settings }) =>
@@ -26,7 +26,7 @@ const reporter = (vulnerability: string): SlicedAgent => ({
       : undefined,
 });
 
-/** Asks for a longer embargo, of no more days than need no approval. */
+/** Requests a longer embargo, within the days that need no approval. */
 const extender = (vulnerability: string): SlicedAgent => ({
   role: { name: 'ReporterCoordination', params: { ...BETA, vulnerability } },
   decide: ({ queue, settings }) =>
@@ -35,7 +35,7 @@ const extender = (vulnerability: string): SlicedAgent => ({
       : undefined,
 });
 
-/** Has seen an identifier in an advisory, and none is on record of its vulnerability. */
+/** Has seen an identifier in an advisory, and the record of its vulnerability has none. */
 const tracker = (vulnerability: string, { organisation }: { organisation: string }): SlicedAgent => ({
   role: { name: 'PatchTracking', params: { agent: `tracker@${organisation}`, vulnerability } },
   decide: ({ cves }) =>
@@ -44,14 +44,17 @@ const tracker = (vulnerability: string, { organisation }: { organisation: string
       : undefined,
 });
 
-/** Commits to what it holds of its vulnerability, unless it has. */
+/** Commits to the artifacts of its vulnerability, unless it has done so. */
 const keeper = (vulnerability: string, { organisation }: { organisation: string }): SlicedAgent => ({
   role: { name: 'CommitmentManagement', params: { agent: `keeper@${organisation}`, vulnerability } },
   decide: ({ commitments }) =>
     commitments?.[vulnerability] === undefined ? { action: 'publish_commitment', args: publish } : undefined,
 });
 
-/** Discloses what is ready, with all that is committed to (which is nothing), once each member of its group is ready. */
+/**
+ * Discloses a ready vulnerability with all commitments (none here), once each member of its group
+ * is ready.
+ */
 const discloser = (vulnerability: string, group: string): SlicedAgent => ({
   role: { name: 'Disclosure', params: { ...ACME, group, vulnerability } },
   decide: ({ groups, commitments }) =>

@@ -9,7 +9,10 @@ import { Clinic } from './testing/clinic.ts';
 
 const P = 'david';
 
-/** David until the evening of 26 March: a covered test of the 23rd, a relapse on the 26th, a test that nobody has claimed. */
+/**
+ * David until the evening of 26 March: a covered test of the 23rd, a relapse on the 26th, an
+ * unclaimed test.
+ */
 async function untilRelapse(): Promise<Clinic> {
   const clinic = await Clinic.open();
   await clinic.done('enroll', P, { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
@@ -128,7 +131,7 @@ test('just as many claims of the day are committed as were left; and an old answ
   );
 });
 
-/** What is said now of three days. */
+/** The current answers for three days. */
 function asked(state: UdtState, enrolled: string, day: string) {
   const known = state.events[P] as number;
   return [enrolled, day, addDays(day, 7)].map((of) => ({

@@ -5,8 +5,8 @@ import { udtInitial } from './initial.ts';
 import type { Tier, UdtState } from './schema.ts';
 import { Clinic } from './testing/clinic.ts';
 
-// Days are counted from enrolment, which is day 0. A claim is for the test of its day, the definitive one if there are
-// two, and expects a ruling: `ok`, or the invariant that refuses it.
+// Days are counted from enrolment, which is day 0. A claim is for the test of its day, the
+// definitive one if there are two, and expects a ruling: `ok`, or the invariant that refuses it.
 type Sample = 'presumptive' | 'presumptive+' | 'definitive' | 'definitive+' | 'definitive-';
 type Step = readonly [day: number, sample: Sample] | readonly [day: number, 'claim', tier: Tier, expected: string];
 
@@ -21,7 +21,7 @@ async function live(steps: readonly Step[], initial: UdtState = udtInitial()): P
   const testOf = new Map<number, string>();
   let today = 0;
   for (const [index, [day, what, tier]] of steps.entries()) {
-    // The clock never goes back, also where a step tells of an earlier day.
+    // The clock never goes back, even if a step names an earlier day.
     today = Math.max(today, day);
     clinic.on(addDays(ENROLLED, today));
     const date = addDays(ENROLLED, day);
@@ -70,7 +70,7 @@ const cases: readonly (readonly [name: string, steps: readonly Step[]])[] = [
       [5, 'definitive'],
       [5, 'claim', '0-30', 'DEFINITIVE_WINDOW'],
       [6, 'definitive'],
-      // Neither the refused claim of day 5 nor the test of day 6, which nobody claims, stands in the way of day 8.
+      // Neither the refused claim of day 5 nor the unclaimed test of day 6 affects day 8.
       [8, 'definitive'],
       [8, 'claim', '0-30', 'ok'],
     ],

@@ -2,7 +2,8 @@ import { Replayer, verifyTrajectory } from 'assize';
 import { expect, test } from 'vitest';
 import { Clinic } from './testing/clinic.ts';
 
-// Seed 000 §3.1: David's second definitive test in a week, just after a relapse that Billing has not heard of.
+// Agentic Redux §3.1: David's second definitive test in a week, just after a relapse that is not in
+// Billing's slice.
 test('the story of David', async () => {
   const clinic = await Clinic.open();
   await clinic.done('enroll', 'david', { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
@@ -20,7 +21,7 @@ test('the story of David', async () => {
     consecutive_days: 0,
     tier: '0-30',
   });
-  // Nothing of it is in Billing's slice: with what it sees, the claim below looks covered.
+  // Billing's slice shows no relapse: by its slice, the claim below looks covered.
   expect(clinic.trajectory.slice('Billing', { patient: 'david' })).toEqual({
     ...(seenByBilling as object),
     events: { david: expect.any(Number) },
@@ -34,7 +35,7 @@ test('the story of David', async () => {
   expect(relapse).toMatchObject({ ruling: 'escalated', channel: 'md', invariantId: 'RELAPSE_RESPONSE_IS_HUMAN' });
   if (relapse.ruling !== 'escalated') return;
 
-  // The order does not wait for the doctor: it touches nothing that the doctor decides.
+  // The order does not wait for the doctor: its paths are outside the frozen part.
   clinic.on('2026-03-26');
   await clinic.done('order_test', 'david', {
     order: 'd2',

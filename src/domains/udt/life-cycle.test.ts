@@ -1,4 +1,7 @@
-/** A walk over the life of one patient (seed 000 §2.3), held against the policy as it is read here, without the domain's code. */
+/**
+ * A walk over the life of one patient (Agentic Redux §2.3), compared with an independent
+ * implementation of the policy.
+ */
 import { expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, type Step, walk, without } from '../../../tests/support/life-cycle.ts';
 import { udt, udtInitial } from './index.ts';
@@ -67,7 +70,7 @@ const LIFE: LifeCycle<UdtState> = {
   counselors: { md: ['md:okafor'] },
 };
 
-/** What each action may do to David, as seed 000 §3.1 tells it. */
+/** The permitted effects of each action on David, by Agentic Redux §3.1. */
 function allowed(before: UdtState, { action, args, approvedBy }: Step, after: UdtState): string | undefined {
   const given = args as Record<string, string>;
   const tests = Object.values(after.tests[P] ?? {});

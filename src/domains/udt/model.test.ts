@@ -5,8 +5,9 @@ import { addDays, daysBetween } from './days.ts';
 import type { Tier } from './schema.ts';
 import { Clinic } from './testing/clinic.ts';
 
-// Random lives of one patient, judged by the runtime and by a model that is written from the table of decisions.md §7
-// over plain numbers of days, and knows of no footprint, event number or record.
+// Random lives of one patient, adjudicated by the runtime and by a model. The model follows the
+// table of docs/decisions/019-shipped-domains.md over plain numbers of days, and has no footprints,
+// event numbers or records.
 
 type Collect = { readonly move: 'collect'; readonly later: number; readonly definitive: boolean };
 /** `test` counts back from the latest sample. */
@@ -17,7 +18,8 @@ type Move =
 
 const back = fc.nat({ max: 4 });
 const tier = fc.constantFrom<(Tier | 'right')[]>('right', 'right', 'right', '0-30', '31-89', '90+');
-// Mostly so near that windows fill; sometimes so far that tiers change, to the day or beside it.
+// Mostly near enough to fill windows, sometimes far enough to change tiers, on the exact day or
+// next to it.
 const later = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, 1, 3, 6, 7, 8) },
   { weight: 1, arbitrary: fc.constantFrom(23, 29, 30, 31, 59, 83, 89, 90) },

@@ -1,6 +1,6 @@
 /**
- * David's scenario (seed 000 §3.1) with one circumstance changed at a time: which claims for the second definitive test are
- * refused, by what, and which are not.
+ * David's scenario (Agentic Redux §3.1) with one circumstance changed at a time: the refused claims
+ * for the second definitive test, the refusing rule, and the accepted claims.
  */
 import { expect, test } from 'vitest';
 import type { Tier } from './schema.ts';
@@ -8,7 +8,7 @@ import { Clinic, type SampleOptions } from './testing/clinic.ts';
 
 interface Story {
   readonly enrolled?: string;
-  /** The first definitive test, negative and claimed in the tier of its day; null: none. */
+  /** The first definitive test, negative and claimed in the tier of its day. Null: no test. */
   readonly first?: { readonly day: string; readonly tier: Tier } | null;
   /** The presumptive test, its result, and whether it is known before the claim. */
   readonly presumptive?: { readonly day: string; readonly result: 'positive' | 'negative' } | 'late' | null;
@@ -29,7 +29,7 @@ const FULL = 'DEFINITIVE_WINDOW';
 
 type SampleOf = Omit<SampleOptions, 'result'> & { readonly test: string; readonly result?: 'positive' | 'negative' };
 
-/** What becomes of the claim in each tier. */
+/** The result of the claim in each tier. */
 type Claims = Readonly<Partial<Record<Tier, string>>>;
 
 const table: readonly (readonly [what: string, story: Story, claims: Claims])[] = [

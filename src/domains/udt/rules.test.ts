@@ -148,7 +148,7 @@ describe('the response to a relapse', () => {
     await clinic.trajectory.approve(ruling.pending, { principal: 'md:okafor', method: 'test' });
     expect(clinic.state.patients[P]).toMatchObject({ last_positive: null, consecutive_days: 116, tier: '90+' });
     expect(clinic.state.tests[P]?.['p1']).toMatchObject({ result: 'positive', set_aside: { by: 'md:okafor' } });
-    // The claim that was made before stays as it was judged.
+    // The earlier claim stays as it was adjudicated.
     expect(clinic.state.claims[P]?.['c1']).toMatchObject({ tier: '0-30' });
     await clinic.done('submit_claim', P, { claim: 'c2', test: 'd2', date: '2026-03-27', tier: '90+' });
   });

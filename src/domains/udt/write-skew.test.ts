@@ -6,7 +6,7 @@ import { Clinic } from './testing/clinic.ts';
 const AT = '2026-03-26T16:00:00.000000Z';
 const params = { patient: 'david' };
 
-/** On 26 March: a covered test of the 23rd, and two samples of the day, nothing known of either. */
+/** On 26 March: a covered test of the 23rd, and two samples of the day without results. */
 async function clinicOfThe26th(): Promise<Clinic> {
   const clinic = await Clinic.open();
   await clinic.done('enroll', 'david', { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
@@ -28,7 +28,7 @@ test('Clinical records a relapse while Billing claims: each is right by its slic
   };
   const billing = {
     role: { name: 'Billing', params },
-    // One claim in 90 days is in its slice; nothing of a relapse.
+    // Its slice has one claim in 90 days and no relapse.
     decide: (slice: any) => ({
       action: 'submit_claim',
       args: { claim: 'c2', test: 'd2', date: '2026-03-26', tier: Object.values<any>(slice.claims.david)[0].tier },
@@ -36,7 +36,7 @@ test('Clinical records a relapse while Billing claims: each is right by its slic
   };
   expect(skewOf(udt, state, AT, [clinical, billing])).toEqual({
     alone: [[], []],
-    // A claim that was recorded before the result is judged by what was known.
+    // A claim recorded before the result is checked against the earlier record.
     withoutKernel: [['CLAIM_TIER_CURRENT'], []],
     withKernel: [
       ['approved', 'CLAIM_TIER_CURRENT'],

@@ -42,7 +42,7 @@ function ask(args: PolicyQuery['args'], change: Partial<PolicyQuery> = {}): Poli
   };
 }
 
-/** Whether one condition holds of a proposal; an error where it can't be evaluated. */
+/** Whether one condition holds for a proposal. Throws if it cannot be evaluated. */
 async function holds(condition: string, query: PolicyQuery, schema: string = SCHEMA): Promise<boolean | string> {
   const policies = `permit(principal, action, resource) when { ${condition} };`;
   const { decision, errors } = (await cedarPolicy({ policies, schema })).evaluate(query);
@@ -69,7 +69,7 @@ describe('what decides', () => {
       { amount: 60, tags: ['cash'] },
       { decision: 'deny', rule: 'policy2', errors: [] },
     ],
-    // Cedar itself allows here: the forbid that it can't evaluate is passed over.
+    // Cedar itself allows here: it skips the forbid that it cannot evaluate.
     [
       { amount: 70 },
       { decision: 'deny', reasons: [], errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)] },
@@ -142,7 +142,7 @@ describe('what a policy is shown', () => {
     [{ amount: 2 ** 53 }, 'the argument amount is a large number'],
     [{ amount: '1' }, 'the argument amount is a text'],
     [{ amount: { __extn: { fn: 'decimal', arg: '1.0' } } }, 'the argument amount is an object'],
-    // Optional ones too: left out, they would disarm what forbids by them.
+    // Optional ones too: without them, a rule that forbids by them would not apply.
     [{ amount: 1, tags: null }, 'the argument tags is null'],
     [{ amount: 1, tags: ['a', 1] }, 'the argument tags/1 is a whole number, which is no String of Cedar'],
     [
@@ -154,7 +154,7 @@ describe('what a policy is shown', () => {
     [{ amount: 1, price: 'one' }, 'the argument price is a text'],
     [{ amount: 1, sure: 1 }, 'the argument sure is a whole number, which is no Bool'],
     [{ amount: 1, to: [{ city: [] }] }, 'the argument /to/0/city is a list'],
-    // So does what is above them, in another shape.
+    // So does a container above it with another shape.
     [{ amount: 1, to: 'Rome' }, 'the argument /to/0/city has no place: /to is a text, which has no "0"'],
     [{ amount: 1, to: null }, 'the argument /to/0/city has no place: /to is null, which has no "0"'],
     [{ amount: 1, to: { city: 'Rome' } }, 'the argument /to/0/city has no place: /to is an object, which has no "0"'],

@@ -119,8 +119,8 @@ function memberOf(value: { readonly [key: string]: Json }, key: string): Json | 
 }
 
 /**
- * Cedar has no null, no fractions except `decimal`, and no integers beyond those of JSON. Each is a
- * problem of its own.
+ * Cedar has no null and no fractions except `decimal`, and it has integers that JSON cannot
+ * represent. Each is a problem of its own.
  */
 function cedarValue(value: Json, kind: Kind, what: string, budget: TextBudget): CedarValue {
   if (typeof kind === 'object') {

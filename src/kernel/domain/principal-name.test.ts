@@ -14,7 +14,10 @@ const NAMES = [
   'a\\b',
   '*',
 ];
-/** White space of all sorts, controls, what joins, directs, varies or fills and shows nothing, half a character. */
+/**
+ * White space of all kinds, controls, characters that join, direct, vary or fill invisibly, a lone
+ * surrogate.
+ */
 const UNSEEN = [
   '\t',
   '\n',

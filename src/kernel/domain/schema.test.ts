@@ -41,7 +41,7 @@ const state = {
   shape: { kind: 'line', length: 1 },
 };
 
-/** What is wrong after the change; the state is already changed when it is checked. */
+/** The fault after the change. The state is already changed when it is checked. */
 function fault(path: string, ...value: unknown[]): string | undefined {
   const live = structuredClone(state);
   const keys = path.split('/').slice(1);

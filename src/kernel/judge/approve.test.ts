@@ -162,7 +162,7 @@ describe('an approval', () => {
     expect(commit.vector[0]).toEqual({ invariant_id: 'BARE', result: 'escalate', detail: 'no mark' });
     commit.keep();
     expect(world.failing.map(({ rule }) => rule.id)).toEqual(['BARE']);
-    // What does not pass is judged on every proposal, until it does.
+    // Every proposal checks a failing rule until it passes.
     expect(adjudicate(world, { action: 'set', role, args: 2 }, ANYONE, { at: LATER, observations: [] })).toMatchObject({
       verdict: 'escalated',
       invariantId: 'BARE',

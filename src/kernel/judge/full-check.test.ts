@@ -23,7 +23,7 @@ const START = {
 
 type State = typeof START;
 
-/** A world whose action does what it is told, and a count of what each rule was asked. */
+/** A `World` whose action applies its arguments, and a count of each rule's checks. */
 function worldOf(
   rules: (asked: (id: string, result: InvariantResult) => InvariantResult) => readonly Invariant<any>[],
   start: State = START,
@@ -298,10 +298,10 @@ describe('what is excused', () => {
     expect(judged((s) => (s.users.ada.limit = 11))).toBeUndefined();
     expect(judged((s) => s.log.push(4))).toBe('LOG');
     expect(judged((s) => (s.users.eve = { limit: 1 }))).toBe('USERS');
-    // As after a counselor's commit, which judges everything anew.
+    // As after a counselor's commit, which checks everything again.
     world.standing.restart(world.state);
     expect(judged((s) => (s.users.ada.limit = 12))).toBeUndefined();
-    // Once it passes it is a rule like any other.
+    // Once it passes it is an ordinary rule.
     expect(judged((s) => s.log.pop())).toBeUndefined();
     expect(judged((s) => s.log.push(9))).toBe('LOG');
     expect(judged((s) => (s.users.ada.limit = 13))).toBeUndefined();

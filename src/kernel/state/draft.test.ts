@@ -10,7 +10,7 @@ import type { Container } from './view.ts';
 
 const PROTO = '__proto__';
 
-/** What a statement changes, as patches; the state is changed. */
+/** The changes of a statement, as patches. The state is changed. */
 function change(state: object, statement: (state: any) => unknown): unknown[] {
   const draft = new Draft(state as Container, undefined);
   draft.within(EVERYTHING, (proxy) => {
@@ -19,7 +19,7 @@ function change(state: object, statement: (state: any) => unknown): unknown[] {
   return structuredClone(plainPatches(changesOf(draft)));
 }
 
-/** The patches of a statement, which must leave nothing behind when it is undone. */
+/** The patches of a statement, which must leave no change after it is undone. */
 function patches(state: object, statement: (state: any) => unknown): unknown[] {
   const before = canonicalize(state);
   const draft = new Draft(state as Container, undefined);

@@ -17,7 +17,7 @@ import { type PatchOperation, partedState, patchesOf, plainPatches } from './pat
 
 const segment: fc.Arbitrary<PatternSegment> = fc.oneof(
   fc.constant(ANY),
-  // No index: what is sensitive of a list is so of all its elements.
+  // No index: a sensitive part of a list applies to all its elements.
   fc.constantFrom('a', 'b', 'c', '__proto__', 'length', '', 'a/b'),
 );
 const places: fc.Arbitrary<Pattern[]> = fc.array(
@@ -29,7 +29,7 @@ function domainWith(patterns: readonly Pattern[]): Domain {
   return { sensitive: sensitiveScope(patterns) } as Domain;
 }
 
-/** Whether a place is sensitive itself, or lies in something that is. */
+/** Whether a place is sensitive itself, or lies in a sensitive value. */
 function isHidden(patterns: readonly Pattern[], keys: readonly string[]): boolean {
   return patterns.some(
     ({ segments }) =>
@@ -37,7 +37,7 @@ function isHidden(patterns: readonly Pattern[], keys: readonly string[]): boolea
   );
 }
 
-/** The sensitive places in a value that stands at a path. */
+/** The sensitive places in a value at a path. */
 function hiddenIn(patterns: readonly Pattern[], keys: readonly string[], value: unknown): string[] {
   if (isHidden(patterns, keys)) return [keys.join('/')];
   if (!isContainer(value)) return [];
@@ -49,7 +49,7 @@ function expectHidden(patterns: readonly Pattern[], patches: readonly PatchOpera
     const keys = parsePointer(patch.path);
     if (patch.op === 'remove') continue;
     if (patch.sensitive !== true) expect(hiddenIn(patterns, keys, patch.value)).toEqual([]);
-    // The whole of it, and nothing besides.
+    // The whole value, and nothing else.
     else expect([isHidden(patterns, keys), isHidden(patterns, keys.slice(0, -1))]).toEqual([true, false]);
   }
 }

@@ -7,10 +7,10 @@ import { Premise } from './read-set.ts';
 
 const premise = (...places: string[]): Premise => new Premise(places.map(parsePointer));
 
-/** Few keys, so that paths meet; among them what a tree of keys could trip over. */
+/** Few keys, so that paths overlap, including keys that a tree of keys could mishandle. */
 const path = fc.array(fc.constantFrom('a', 'b', '', '0', '-', '*', '__proto__', 'a/b', '~'), { maxLength: 4 });
 
-/** By texts: the same pointer, or one that goes on below the other. */
+/** By text: the same pointer, or one that continues below the other. */
 function isAtBelowOrAbove(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }

@@ -78,7 +78,7 @@ describe('a view', () => {
     expect(part.maybe).toBeUndefined();
     expect('a' in part).toBe(false);
     expect(Object.keys(part)).toEqual(['numbers']);
-    // In a list the place is left, or the others would move.
+    // In a list the index stays, or the others would move.
     expect(copyJson(part)).toEqual({ numbers: [null, null, null] });
   });
 

@@ -8,7 +8,10 @@ import { addHours } from '../time.ts';
 
 export type ActionName = keyof typeof actions;
 
-/** Where a vulnerability belongs; what is not said is the first organisation's kernel maintainer, alone, with one agent. */
+/**
+ * The place of a vulnerability. Default: the first organisation's kernel maintainer, alone, with
+ * one agent.
+ */
 export interface Place {
   readonly organisation?: string;
   readonly maintainer?: string;
@@ -24,7 +27,7 @@ export const SETTINGS: Settings = {
 export const DIGEST: string = contentHash('a report');
 export const SALT = 'a salt that nobody guesses';
 
-/** The commitment to an artifact of a vulnerability, and what opens it. */
+/** The commitment to an artifact of a vulnerability, and its opening. */
 export function committed(vulnerability: string, artifact: Artifact = 'report') {
   const hash = commitmentOf({ vulnerability, artifact, salt: SALT, digest: DIGEST });
   return { publish: { artifact, hash }, resolve: { hash, salt: SALT, digest: DIGEST }, hash };
@@ -32,13 +35,16 @@ export function committed(vulnerability: string, artifact: Artifact = 'report') 
 
 export interface OfficeOptions {
   readonly settings?: Settings;
-  /** Another state to begin with. */
+  /** Another initial state. */
   readonly initial?: DisclosureState;
   /** Another domain of the same state, such as one without some of the rules. */
   readonly domain?: Domain;
 }
 
-/** A disclosing organisation on a real runtime, whose clock a test sets. Whoever's work an action is proposes it. */
+/**
+ * A disclosing organisation on a real runtime. Tests set its clock. The role of an action proposes
+ * it.
+ */
 export class Office {
   readonly #stage: Stage;
 
@@ -66,12 +72,12 @@ export class Office {
     return this.#stage.propose(action, roleOf(action, vulnerability, place), args);
   }
 
-  /** Proposes what must be committed for a test to mean anything. */
+  /** Proposes an action that must be committed for the test to be valid. */
   done(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<void> {
     return this.#stage.done(action, roleOf(action, vulnerability, place), args);
   }
 
-  /** Proposes what must escalate, and a coordinator approves it. */
+  /** Proposes an action that must escalate, and a coordinator approves it. */
   approved(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<Ruling> {
     return this.#stage.approved(action, roleOf(action, vulnerability, place), args, 'coordinator:grace');
   }
@@ -85,7 +91,7 @@ export class Office {
     await this.done('assign_agent', vulnerability, { role: 'CommitmentManagement' }, keeper);
   }
 
-  /** As far as its embargo of 90 days. */
+  /** Up to its embargo of 90 days. */
   async embargoed(vulnerability: string, place: Place = {}): Promise<void> {
     await this.registered(vulnerability, place);
     await this.done('submit_report', vulnerability, { digest: DIGEST }, place);
@@ -100,7 +106,7 @@ export class Office {
     await this.done('observe_release', vulnerability, { kind: 'release', reference: 'acme 1.2' }, place);
   }
 
-  /** In its group, and ready with a record that lacks nothing. */
+  /** In its group, and ready with a complete record. */
   async ready(vulnerability: string, place: Place = {}, record: object = {}): Promise<void> {
     await this.done('join_group', vulnerability, { planned_at: START }, place);
     await this.done('assert_readiness', vulnerability, { ...RECORD, ...record }, place);
@@ -111,7 +117,7 @@ export class Office {
   }
 }
 
-/** A record that lacks nothing, of a vulnerability with no identifiers. */
+/** A complete record of a vulnerability without identifiers. */
 export const RECORD = { patch_link: 'https://acme/fix', cves: [], attribution: ['Ann'] };
 
 function roleOf(action: ActionName, vulnerability: string, place: Place): Whose {

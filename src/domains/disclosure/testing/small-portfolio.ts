@@ -3,7 +3,10 @@ import { committed, DIGEST, Office } from './office.ts';
 
 const BETA = { organisation: 'beta', maintainer: 'libc' };
 
-/** States of a portfolio of three: under way, and at the end of two embargoes with all but the disclosures done. */
+/**
+ * States of a portfolio of three: in progress, and at the end of two embargoes with only the
+ * disclosures left.
+ */
 export async function smallPortfolio(): Promise<DisclosureState[]> {
   const office = await Office.open();
   await office.embargoed('a');

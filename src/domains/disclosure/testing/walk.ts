@@ -1,7 +1,8 @@
 /**
- * A walk of the life cycle (seed 000 §2.3): every proposal of a few is tried in every state that proposals lead to, up to a
- * depth, and the kernel's answer compared with that of an oracle, which is written from the policy's sentences over a few
- * plain words a vulnerability, and knows of no row, footprint, phase or rule.
+ * A walk of the life cycle (Agentic Redux §2.3). Every proposal of a small set is tried in every
+ * reachable state, up to a depth. The kernel's answer is compared with an oracle's. The oracle
+ * follows the policy's sentences over a few plain values per vulnerability, and has no rows,
+ * footprints, phases or rules.
  */
 import { addMicros } from '#canon';
 import { type Authority, adjudicate, type Intent, initialState, type PatchOperation, World } from '#kernel';
@@ -12,24 +13,24 @@ import { roles } from '../processes.ts';
 import { addDays } from '../time.ts';
 import { type ActionName, committed, DIGEST, START } from './office.ts';
 
-/** What the policy says: do it, do it with a coordinator’s approval, or don’t. */
+/** The policy's answer: allowed, allowed with a coordinator's approval, or refused. */
 export type Answer = 'yes' | 'ask' | 'no';
 
-/** A vulnerability in the oracle's words; days are numbers. */
+/** A vulnerability in the oracle's terms. Days are numbers. */
 export interface Thing {
   readonly reported?: number;
   readonly receipt?: true;
-  /** The last day of its embargo, and days of extensions that nobody approved. */
+  /** The last day of its embargo, and the days of unapproved extensions. */
   readonly until?: number;
   readonly extended?: number;
-  /** What a review said of the latest patch, if there is one, and whether it is released. */
+  /** The review of the latest patch, if there is one, and whether the patch is released. */
   readonly patch?: 'unseen' | 'robust' | 'wanting';
   readonly released?: true;
   /** Some earlier patch was released. */
   readonly released0?: true;
-  /** Publicly known, and whether that was so before anything else was disclosed. */
+  /** Publicly known, and whether that was before any other disclosure. */
   readonly public?: 'first' | 'late';
-  /** Whether its commitment is open: since which day. */
+  /** Whether its commitment is open: the day of the opening. */
   readonly committed?: 'closed' | number;
   readonly cve?: true;
   readonly joined?: true;
@@ -46,7 +47,7 @@ export interface Move {
   readonly action: ActionName | 'wait';
   readonly v: string;
   readonly args?: unknown;
-  /** What the policy says of it, and what is true of the vulnerability afterwards. */
+  /** The policy's answer, and the vulnerability's values afterwards. */
   readonly says: (model: Model, thing: Thing) => Answer;
   readonly after: (model: Model, thing: Thing) => Thing;
   readonly days?: number;
@@ -58,7 +59,7 @@ const FREE_DAYS = 14;
 const CVE = 'CVE-2026-1000';
 const LINK = 'https://acme/fix';
 const ORGANISATION: Readonly<Record<string, string>> = { a: 'acme', b: 'beta' };
-/** The group that everything is disclosed with. */
+/** The group of all joint disclosures. */
 const GROUP = 'g';
 
 const when = (is: unknown, answer: Answer = 'yes'): Answer => (is ? answer : 'no');
@@ -66,7 +67,7 @@ const over = ({ today }: Model, { until }: Thing): boolean => until !== undefine
 const released = (thing: Thing): boolean => thing.released === true || thing.released0 === true;
 const fixed = ({ patch, released }: Thing): boolean => patch === 'robust' && released === true;
 
-/** Whether nothing but its record stands against telling the world today. */
+/** Whether only its record is missing for a disclosure today. */
 function isFree(model: Model, thing: Thing): boolean {
   if (thing.public) return true;
   const why = thing.record?.says === 'why';
@@ -90,7 +91,10 @@ function mayDisclose(model: Model, v: string): boolean {
   );
 }
 
-/** Whether something would be told of a group although this one of it could not be told with it. */
+/**
+ * Whether a member of the group would be disclosed although this one could not be disclosed with
+ * it.
+ */
 function strandsPeers(model: Model, v: string, thing: Thing): boolean {
   const peers = Object.entries(model.things).filter(([other, peer]) => other !== v && peer.joined);
   return peers.some(([, { disclosed }]) => {
@@ -150,7 +154,7 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
       (model, it) => {
         const after = { ...it, until: (it.until ?? 0) + 10 };
         if (it.until === undefined || it.disclosed !== undefined || strandsPeers(model, v, after)) return 'no';
-        // What has been opened can't be kept back until a later day.
+        // An opened artifact cannot be withheld until a later day.
         if (typeof it.committed === 'number' && !it.public && it.committed < after.until) return 'no';
         return (it.extended ?? 0) + 10 > FREE_DAYS ? 'ask' : 'yes';
       },
@@ -237,11 +241,11 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
   };
 }
 
-/** A state of the kernel, and what the oracle knows of it. */
+/** A state of the kernel, and the oracle's model of it. */
 export interface Node {
   readonly state: DisclosureState;
   readonly model: Model;
-  /** How it was reached. */
+  /** The moves that led to it. */
   readonly path: readonly string[];
 }
 
@@ -249,7 +253,7 @@ export interface Walked {
   readonly states: number;
   readonly transitions: Readonly<Record<Answer, number>>;
   readonly disclosures: number;
-  /** Where kernel and oracle do not say the same. */
+  /** The places in which kernel and oracle disagree. */
   readonly disagreements: readonly string[];
 }
 
@@ -259,7 +263,7 @@ const ANYONE: Authority = {
   affords: () => ({ ok: true }),
 };
 
-/** What a list of moves leads to, all of which must be taken. */
+/** The result of a list of moves, all of which must be accepted. */
 export function reached(start: Node, moves: readonly (readonly [string, Move])[]): Node {
   return moves.reduce((node, [name, move]) => {
     const { answer, next } = tried(worldOf(node), node, name, move);
@@ -268,7 +272,10 @@ export function reached(start: Node, moves: readonly (readonly [string, Move])[]
   }, start);
 }
 
-/** Every move in every state, until no new state is found within the depth. States that the oracle can't tell apart are one. */
+/**
+ * Every move in every state, until no new state is found within the depth. States that are equal
+ * for the oracle count as one.
+ */
 export function walk(start: Node, depth: number, moves: Readonly<Record<string, Move>>): Walked {
   const seen = new Set([JSON.stringify(start.model)]);
   const transitions = { yes: 0, ask: 0, no: 0 };
@@ -300,7 +307,10 @@ function worldOf({ state }: Node): World {
   return new World(disclosure as never, initialState(disclosure as never, state));
 }
 
-/** What the kernel says of a move, and where it leads, if that is wanted: it takes longer to make. A coordinator approves what asks. */
+/**
+ * The kernel's answer to a move, and the next state if requested, which takes longer. A coordinator
+ * approves every escalation.
+ */
 function tried(
   world: World,
   node: Node,
@@ -316,7 +326,7 @@ function tried(
   }
   const model = modelAfter(node.model, move);
   const intent = { action, role: { name: ROLE_OF[action], params: paramsOf(action, v) }, args: argsOf(node, move) };
-  // A minute a step, so that nothing happens at the same instant.
+  // One minute per step, so that no two events share an instant.
   const at = addMicros(addDays(START, node.model.today), path.length * 60_000_000);
   const ruling = adjudicate(world, intent as unknown as Intent, ANYONE, { at, observations: [] });
   if (ruling.verdict === 'rejected') return { answer: 'no', next: undefined, why: ruling.invariantId ?? ruling.detail };
@@ -327,7 +337,7 @@ function tried(
   });
   let next: Node | undefined;
   if (ruling.verdict === 'approved') {
-    // Before it is undone: with the change is taken back what it is made of.
+    // Before the undo, which also reverts the data of the patches.
     if (isWanted({ model })) next = made(ruling.patches());
     ruling.undo();
   } else if (isWanted({ model })) next = made([...ruling.patches, ...ruling.approval.map(byCoordinator)]);
@@ -338,7 +348,7 @@ function modelAfter(model: Model, { v, after }: Move): Model {
   return { ...model, things: { ...model.things, [v]: sorted(after(model, model.things[v] as Thing)) } };
 }
 
-/** In one order, so that what is the same has the same text. */
+/** In one order, so that equal values have the same text. */
 function sorted(thing: Thing): Thing {
   return Object.fromEntries(Object.entries(thing).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -4,11 +4,11 @@ import { type UdtActions, type UdtState, udt } from '../index.ts';
 
 export interface ClinicOptions {
   readonly initial?: UdtState;
-  /** Another domain of the same state, such as one whose rules are watched. */
+  /** Another domain of the same state, such as one with observed rules. */
   readonly domain?: Domain;
 }
 
-/** A clinic on a real runtime, whose clock a test sets by day. */
+/** A clinic on a real runtime. Tests set its clock by day. */
 export class Clinic {
   readonly #stage: Stage;
 
@@ -28,7 +28,7 @@ export class Clinic {
     return this.#stage.trajectory;
   }
 
-  /** From here on it is that day. */
+  /** Sets the clock to that day. */
   on(day: string): void {
     this.#stage.at(instantOf(day));
   }
@@ -37,7 +37,7 @@ export class Clinic {
     return this.#stage.propose(action, whose(udt, action, { patient }), args);
   }
 
-  /** Proposes what must be committed for a test to mean anything. */
+  /** Proposes an action that must be committed for the test to be valid. */
   done<Name extends keyof UdtActions>(action: Name, patient: string, args: UdtActions[Name]): Promise<void> {
     return this.#stage.done(action, whose(udt, action, { patient }), args);
   }
