@@ -1,6 +1,7 @@
 /**
- * Durable appends of many callers beside bare inserts of the very same rows in the very same groups: how they are driven,
- * watched and compared. `store.ts` and `postgres.ts` say what is bare in each store.
+ * Durable appends of many callers beside bare inserts of the very same rows in the very same
+ * groups: how they are driven, watched and compared. `store.ts` and `postgres.ts` say what is bare
+ * in each store.
  */
 import { hash } from 'node:crypto';
 import type { EntryRow, LedgerStore } from '#ledger';
@@ -11,24 +12,30 @@ export const ROUNDS = 11;
 /** As large as a commit entry that changes three fields. */
 const PAYLOAD_BYTES = 600;
 
-/** Appends one caller's entries one after the other, or many callers' at once, and settles when all are answered. */
+/**
+ * Appends one caller's entries in sequence, or those of several callers concurrently, and resolves
+ * after all answers.
+ */
 export type Drive = (chains: Rows, store: LedgerStore, watch: Watch) => Promise<void>;
 
-/** Of each caller, the entries it sends. */
+/** The entries that each caller sends. */
 export type Rows = readonly (readonly EntryRow[])[];
 
-/** Inserts into the store's own tables, as fast as the driver can: values already as it takes them, no checks. */
+/**
+ * Inserts into the store's own tables, as fast as the driver can: values already as it takes them,
+ * no checks.
+ */
 export interface Bare<Bound> {
-  /** The rows in the order in which callers that go in step send them. */
+  /** The rows in the order in which callers in lockstep send them. */
   bind(chains: Rows): Bound[];
-  /** So many rows a transaction. */
+  /** Number of rows per transaction. */
   insert(rows: readonly Bound[], groups: readonly number[]): void | Promise<void>;
 }
 
 export interface Appends<Bound> {
   readonly name: string;
   readonly callers: number;
-  /** Entries a round, of all callers. */
+  /** Entries per round, of all callers. */
   readonly entries: number;
   readonly store: LedgerStore;
   readonly bare: Bare<Bound>;
@@ -49,7 +56,8 @@ export async function measureAppends<Bound>(appends: Appends<Bound>): Promise<Be
       watch.groups = [];
       own.push(await perSecond(bound.length, () => drive(rows, store, watch)));
     };
-    // The groups are the store's of this round or, where bare has the first turn, of the round before.
+    // The groups are the store's of this round or, where bare has the first turn, of the round
+    // before.
     const insertBare = async (): Promise<void> => {
       baseline.push(await perSecond(bound.length, () => bare.insert(bound, watch.groups)));
     };
@@ -80,7 +88,7 @@ export async function perSecond(count: number, run: () => void | Promise<void>):
   return count / seconds;
 }
 
-/** What the callers see: how many were answered together, and how long each waited. */
+/** The callers' measurements: the number of appends answered together, and each wait. */
 export class Watch {
   groups: number[] = [];
   latencies: number[] = [];
@@ -114,7 +122,7 @@ export async function append(row: EntryRow, store: LedgerStore, watch: Watch): P
   watch.answered(sentAt);
 }
 
-/** The callers' chains, each going on from round to round. */
+/** The callers' chains, each continued from round to round. */
 export class Chains {
   readonly #last: (EntryRow | undefined)[];
 

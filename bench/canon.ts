@@ -1,5 +1,6 @@
 /**
- * Canonical text, hashes and parsing beside what the platform does natively. Run it alone: `node bench/canon.ts`.
+ * Canonical text, hashes and parsing, compared with the platform's native functions. Run it alone:
+ * `node bench/canon.ts`.
  */
 import { hash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +17,7 @@ import {
 } from '#canon';
 import { type BenchResult, compare, formatTable, keep, rateResult } from './measure.ts';
 
-/** Different values of the same shapes, so that nothing is measured that only one value would give. */
+/** Different values of the same shapes, so that no result depends on a single value. */
 const VARIANTS = 1_024;
 
 export async function canonBench(): Promise<BenchResult[]> {
@@ -83,7 +84,7 @@ async function signing(): Promise<BenchResult[]> {
   return [rateResult(sign!, undefined), rateResult(verify!, undefined)];
 }
 
-/** Does the operation on one value after the other. */
+/** Runs the operation on one value after the other. */
 function over<T>(values: readonly T[], operation: (value: T) => unknown): (count: number) => void {
   let next = 0;
   return (count) => {
@@ -118,7 +119,7 @@ function trimmed(payload: Record<string, unknown>): Record<string, unknown> {
   return rest;
 }
 
-/** Objects and arrays that hardly ever have the same names twice: no cache of shapes can help. */
+/** Objects and arrays that rarely have the same names twice, so no cache of shapes helps. */
 function randomShapes(): unknown[] {
   let state = 88_172_645;
   const draw = (below: number): number => {

@@ -1,17 +1,18 @@
 /**
- * A process of `contention.ts` that proposes: `node contender.ts STORE ANCHOR WRIT FIRST CALLERS`. It opens the trajectory `t`
- * and says `ready`. For each number on a line on stdin its callers propose so often together, and it says on a line how many
- * proposals were ruled on, and how often the action's code ran for them.
+ * A proposing process of `contention.ts`: `node contender.ts STORE ANCHOR WRIT FIRST CALLERS`. It
+ * opens the trajectory `t` and prints `ready`. For each number on a line of stdin, its callers
+ * propose that many times. It then prints the number of adjudicated proposals, and of runs of the
+ * action's code.
  */
 import { createInterface } from 'node:readline';
 import { Assize, type Domain, defineDomain, openStore, parseWrit } from 'assize';
 import { MEMBERS } from './contention.ts';
 import { shop, visit } from './shop.ts';
 
-/** What a process did in one round. */
+/** The counts of one process in one round. */
 export interface Round {
   readonly rulings: number;
-  /** As often was a proposal adjudicated: none of them is refused before its code runs. */
+  /** The number of adjudications: no proposal is refused before its code runs. */
   readonly adjudications: number;
 }
 

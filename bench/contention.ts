@@ -1,6 +1,7 @@
 /**
- * Many processes that propose to one trajectory, beside one process with as many callers, in turns: rulings a second, and how
- * many adjudications were in vain for each. One of those who meet always wins, so that what is lost is work and never a ruling.
+ * Many processes that propose to one trajectory, compared with one process with as many callers, in
+ * alternation. Measures rulings per second, and the number of wasted adjudications of each. One of
+ * the conflicting proposals always wins, so a conflict loses work and never a ruling.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -109,7 +110,7 @@ class Contenders {
     this.#outputs = children.map((child) => createInterface(child.stdout!)[Symbol.asyncIterator]());
   }
 
-  /** So many in all. */
+  /** The total number of proposals. */
   async propose(count: number): Promise<{ readonly perSecond: number; readonly wasted: number }> {
     const start = performance.now();
     for (const child of this.#children) child.stdin!.write(`${Math.ceil(count / this.#children.length)}\n`);
@@ -125,7 +126,7 @@ class Contenders {
     await Promise.all(ended);
   }
 
-  /** The next line of each. */
+  /** The next line of each process. */
   async #lines(): Promise<string[]> {
     const lines = await Promise.all(this.#outputs.map((output) => output.next()));
     return lines.map(({ done, value }) => {

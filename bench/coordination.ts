@@ -1,6 +1,6 @@
 /**
- * Who may act where, in memory: no proposal, no ledger, no tool. Beside it a bare map of locks, which knows neither patterns nor
- * order, and so is what waiting for a promise and two lookups cost.
+ * Scope coordination in memory, without proposals, ledger or tools. The baseline is a bare map of
+ * locks without patterns or order, which costs one awaited promise and two lookups.
  */
 import { type Claim, Coordinator, readClaim, type Work } from '#effects';
 import { type BenchResult, type Contender, compare, keep, median, percentile, rateResult } from './measure.ts';
@@ -47,7 +47,7 @@ export async function coordinationBench(peer?: PeerFigures): Promise<BenchResult
   return [...results, ...(await waking())];
 }
 
-/** Begins, waits for nobody, acts and ends. */
+/** Begins, waits for no transaction, acts and ends. */
 function transactions(coordinator: Coordinator, claims: readonly Claim[]): Contender {
   let n = 0;
   return {
@@ -120,7 +120,10 @@ function microsToFind(coordinator: Coordinator): number {
   return percentile(micros, 50);
 }
 
-/** From the end of what is waited for until the one who waited goes on: of many who wait for others, and of many in one queue. */
+/**
+ * From the end of what is waited for until the one who waited goes on: of many who wait for others,
+ * and of many in one queue.
+ */
 async function waking(): Promise<BenchResult[]> {
   const [apart, queued]: [number[], number[]] = [[], []];
   for (let round = -1; round < ROUNDS; round++) {
@@ -138,7 +141,7 @@ async function waking(): Promise<BenchResult[]> {
   ];
 }
 
-/** Holders in turn give way to those who wait, until nobody waits any more. */
+/** Holders yield to the waiting transactions in order, until none waits. */
 async function microsToWake(scopeOf: (waiter: number) => string): Promise<number> {
   const coordinator = new Coordinator();
   const claims = Array.from({ length: WAITERS }, (_, i) => readClaim('write', scopeOf(i)));

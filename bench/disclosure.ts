@@ -1,4 +1,7 @@
-/** Vulnerability disclosure: a database of advisories as one portfolio, and one proposal in portfolios of growing size. */
+/**
+ * Vulnerability disclosure: a database of advisories as one portfolio, and one proposal in
+ * portfolios of growing size.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,8 +48,9 @@ async function portfolio(): Promise<BenchResult[]> {
 }
 
 /**
- * The worlds in turns, so that what disturbs one disturbs the other. The large one is worked on all over, which no cache of a
- * processor holds, and where the small one is, which shows what the size alone costs.
+ * Both worlds in alternation, so that disturbances affect both. The large one is used all over,
+ * which exceeds the processor's caches, and also within the small one's range, which shows the cost
+ * of size alone.
  */
 function oneProposal(): BenchResult[] {
   const large = worldOf(LARGE);
@@ -138,7 +142,9 @@ function worldOf(size: number): World {
   return world;
 }
 
-/** Under embargo, with a patch, an identifier and a commitment; each tenth has only been discovered. */
+/**
+ * Under embargo, with a patch, an identifier and a commitment; each tenth has only been discovered.
+ */
 function addVulnerability(state: DisclosureState, n: number): void {
   const v = `v${n}`;
   const { organisation, maintainer } = placeOf(n);

@@ -1,7 +1,7 @@
 /**
- * Transactions of tools: who may act in memory (`coordination.ts`), what a transaction costs where it has to be on the disk, and
- * what it adds to tools that take a millisecond. What is durable is measured beside the same proposals without tools and beside
- * plain entries, in the same run and with as many callers.
+ * Tool transactions: coordination in memory (`coordination.ts`), the cost of a durable transaction,
+ * and the overhead over tools that take a millisecond. Durable work is compared with the same
+ * proposals without tools and with plain entries, in the same run and with as many callers.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,10 +21,13 @@ import { Sleepers } from './sleepers.ts';
 const CALLERS = 16;
 const MEMBERS = 1_000;
 const AGENTS = 8;
-/** Tools that an agent's transaction uses, and how long each takes. */
+/** The tools of an agent's transaction, and the duration of each. */
 const STEPS = 4;
 const STEP_MS = 1;
-/** How long each is run before it is measured: what a transaction goes through takes some 50,000 of them to be compiled to the end. */
+/**
+ * How long each is run before it is measured: what a transaction goes through takes some 50,000 of
+ * them to be compiled to the end.
+ */
 const WARM_MS = 10_000;
 /** Transactions of agents before that, on each store, while their tools take no time. */
 const WARM_AGENTS = 20_000;
@@ -46,7 +49,7 @@ const KINDS: readonly Kind[] = [
   { name: 'externalised, reversible', tool: 'keyed.externalised', goal: { min: 12_000 } },
 ];
 
-/** `peer`: figures of the reference in Python, to stand beside ours. */
+/** `peer`: results of the Python reference, for comparison. */
 export async function effectsBench(peer?: PeerFigures): Promise<BenchResult[]> {
   return [...(await coordinationBench(peer)), ...(await durable()), ...(await agents())];
 }
@@ -152,7 +155,7 @@ function countingGroups(store: Store, groups: { count: number }): Store {
   });
 }
 
-/** A tool that does next to nothing. */
+/** A tool that does almost nothing. */
 function sinkTool(
   sink: Sink,
   delivery: Delivery,
@@ -225,7 +228,10 @@ function appends(store: Store): Contender {
   };
 }
 
-/** Of one caller alone, so that each group it waits for is its own; what is written later rides on the next. */
+/**
+ * Of one caller alone, so that each group it waits for is its own; what is written later rides on
+ * the next.
+ */
 async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
   const act = transact(kind);
   await act(stage, 0);
@@ -235,10 +241,12 @@ async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
 }
 
 /**
- * Agents who never meet, with tools that take their time, beside a loop that calls the same tools and keeps nothing: with nothing but who
- * may act where, with all that a transaction is but a disk, and durable. Where the tools wait for timers of this process, the agents keep
- * step, since all timers end with the same tick of the clock: whatever one of them computes, all wait for. Where they wait for threads
- * that sleep, as they would for other processes, each goes on when its own call is answered.
+ * Agents who never meet, with tools that take their time, beside a loop that calls the same tools
+ * and keeps nothing: with nothing but who may act where, with all that a transaction is but a disk,
+ * and durable. Where the tools wait for timers of this process, the agents keep step, since all
+ * timers end with the same tick of the clock: whatever one of them computes, all wait for. Where
+ * they wait for threads that sleep, as they would for other processes, each goes on when its own
+ * call is answered.
  */
 async function agents(): Promise<BenchResult[]> {
   const sleepers = new Sleepers(AGENTS);
@@ -254,7 +262,8 @@ async function agents(): Promise<BenchResult[]> {
 
 async function agentsWith(tools: string, takesTime: () => Promise<void>): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
-  // At full speed first: with tools that take their time, it would take minutes until all is compiled to the end.
+  // At full speed first: with tools that take their time, it would take minutes until all is
+  // compiled to the end.
   let isWarm = false;
   const slow = [sinkTool('keyed', 'buffered', 'slow', () => (isWarm ? takesTime() : null))];
   const inMemory = await openStage('memory:', slow);

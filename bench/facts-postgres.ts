@@ -1,7 +1,8 @@
 /**
- * A contradiction resolved at the store on PostgreSQL, by one caller: the partition is read, the operator decides, and the change is committed,
- * with few facts and with many, in turns with a loop that waits for the server as often and commits as much text. What it takes by the whole way, through a proposal, is
- * in `memory-postgres.ts`.
+ * A contradiction resolved at the store on PostgreSQL, by one caller: the partition is read, the
+ * operator decides, and the change is committed, with few facts and with many, in turns with a loop
+ * that waits for the server as often and commits as much text. What it takes by the whole way,
+ * through a proposal, is in `memory-postgres.ts`.
  */
 import { openStore } from 'assize';
 import { Client } from 'pg';
@@ -15,9 +16,12 @@ const SIZES: readonly [few: number, many: number] = [300, 100_000];
 /** Facts of one commit, before anything is measured. */
 const BATCH = 1_000;
 const SAMPLES = 300;
-/** Before that, so that it is the compiled program that is measured, and the statements that the server has planned. */
+/** Warm-up contradictions, so that compiled code and planned statements are measured. */
 const WARM = 2_000;
-/** Of one kind in a row: one by one, each would find in the processor's caches what another process of the server has left there. */
+/**
+ * Of one kind in a row: one by one, each would find in the processor's caches what another process
+ * of the server has left there.
+ */
 const TURN = 50;
 const GOAL_US = 1_500;
 
@@ -49,7 +53,7 @@ export async function factsOnPostgres(): Promise<BenchResult[]> {
   }
 }
 
-/** In turns, so that each is measured on the same server in the same state. */
+/** In alternation, so that each is measured on the same server in the same state. */
 async function inTurns(client: Client, stores: readonly Store[]): Promise<BenchResult[]> {
   await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
   const insert = { name: 'insert', text: 'INSERT INTO bare (text) VALUES ($1)', values: [textOf(2)] };

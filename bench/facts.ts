@@ -1,6 +1,7 @@
 /**
- * What is believed, at the store: on SQLite reads of one point of both times, and contradictions written durably in groups, beside facts that
- * contradict nothing and beside a bare loop of the same statements and syncs. All in one run, with the same rows.
+ * Facts at the store, on SQLite: reads of one point in both times, and contradictions written
+ * durably in groups. They are compared with facts without contradictions, and with a bare loop of
+ * the same statements and syncs. All run together, on the same rows.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,14 +25,14 @@ import { type BenchResult, type Contender, compare, keep, percentile, rateResult
 
 const FACTS = 100_000;
 const VERSIONS = 1_000;
-/** So many callers wait together. */
+/** Number of callers that wait together. */
 const GROUPS: readonly number[] = [16, 256];
-/** Contradictions a second that are asked for, of the larger groups. */
+/** Required contradictions per second, for the larger groups. */
 const GOAL = 10_000;
 const READS = 4_000;
-/** Reads of one kind in a row. */
+/** Number of consecutive reads of one kind. */
 const TURN = 500;
-/** Contradictions one by one, and those before them, so that it is the compiled program that is measured. */
+/** Number of single contradictions, and of warm-up ones, so that compiled code is measured. */
 const SAMPLES = 400;
 const WARM = 20_000;
 const ONE_BY_ONE: number = WARM + SAMPLES;
@@ -40,7 +41,7 @@ const STRIDE = 7_919;
 const HASH = 'ab'.repeat(32);
 /** Of rows that `bareRows` asks for. */
 export const BELIEVED_NOW: string = `e.system_end = '${OPEN_END}'`;
-/** As a domain declares it where it says no more. */
+/** The default declaration of a domain. */
 const DECLARATION: PredicateDeclaration = declarePredicate({ cardinality: 'single-valued', strategy: 'lww' });
 const START = Date.UTC(2026, 0, 1);
 
@@ -73,7 +74,10 @@ export async function factsBench(): Promise<BenchResult[]> {
   }
 }
 
-/** Each read beside a bare one on the same file, in turns: the rows of one partition that are believed at a time, by one statement. */
+/**
+ * Each read beside a bare one on the same file, in turns: the rows of one partition that are
+ * believed at a time, by one statement.
+ */
 async function reads(store: Store, path: string): Promise<BenchResult[]> {
   const bare = new DatabaseSync(path, { readOnly: true });
   const rowsThat = (hold: string) => bareRows(bare, 'p', hold);
@@ -107,7 +111,10 @@ async function reads(store: Store, path: string): Promise<BenchResult[]> {
   }
 }
 
-/** A bare statement for believed rows of one subject in the space of benchmarks: the subject first, then what `hold` asks for. */
+/**
+ * A bare statement for believed rows of one subject in the space of benchmarks: the subject first,
+ * then what `hold` asks for.
+ */
 export function bareRows(db: DatabaseSync, predicate: string, hold: string): StatementSync {
   const statement = db.prepare(`SELECT f.*, e.system_end FROM fact_partition AS p
     JOIN fact_time AS e ON e.key = p.key AND e.audit = 0 JOIN fact AS f ON f.n = e.n
@@ -121,7 +128,8 @@ type Pair = readonly [store: () => Promise<unknown>, bare: () => unknown];
 
 async function latency(name: string, read: (n: number) => Pair, max?: number): Promise<BenchResult> {
   const times: [store: number[], bare: number[]] = [[], []];
-  // In turns of many: one by one, each would find in the processor's caches what the other has read.
+  // In turns of many: one by one, each would find in the processor's caches what the other has
+  // read.
   for (let from = 0; from < 2 * READS; from += TURN) {
     for (const i of [0, 1]) {
       for (let n = from; n < from + TURN; n++) {
@@ -216,7 +224,10 @@ async function grouped(count: number, group: number, write: () => Promise<void>)
     await Promise.all(Array.from({ length: Math.min(group, left) }, write));
 }
 
-/** The statements of one contradiction, on the same tables with as many rows, in transactions of as many. */
+/**
+ * The statements of one contradiction, on the same tables with as many rows, in transactions of as
+ * many.
+ */
 export function bareLoop(path: string, group: number): { readonly contender: Contender; close(): void } {
   const db = new DatabaseSync(path);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
@@ -259,7 +270,7 @@ export function bareLoop(path: string, group: number): { readonly contender: Con
   };
 }
 
-/** Says something of each of these subjects, of whom nothing was said. */
+/** Asserts a fact of each of these subjects, which have no facts yet. */
 export async function firstSaid(store: Store, from: number, to: number): Promise<void> {
   await put(
     store,
@@ -267,7 +278,10 @@ export async function firstSaid(store: Store, from: number, to: number): Promise
   );
 }
 
-/** A contradiction, resolved: what is believed of one is read, the operator decides, and what has lost is closed and has an audit row. */
+/**
+ * A contradiction, resolved: what is believed of one is read, the operator decides, and what has
+ * lost is closed and has an audit row.
+ */
 export async function contradict(store: Store, subject: number, time: string): Promise<void> {
   const partition = { space: 'bench', subject: nameOf(subject), predicate: 'p' };
   const { names, version: before, latest, open } = (await store.partition(partition))!;
@@ -296,7 +310,10 @@ export async function contradict(store: Store, subject: number, time: string): P
   await put(store, [{ partition, names, version, system_time: plan.systemTime, close: plan.close, insert }]);
 }
 
-/** The row as the runtime plans with it: without what only a store has of it, and in canonical order, in which a witness is written fastest. */
+/**
+ * The row as the runtime plans with it: without what only a store has of it, and in canonical
+ * order, in which a witness is written fastest.
+ */
 function inOrder(row: FactVersion): FactRow {
   const ordered: Record<string, unknown> = {};
   for (const column of COLUMNS) ordered[column] = row[column];
@@ -318,7 +335,7 @@ async function put(store: Store, facts: readonly FactWrite[]): Promise<void> {
   if (status !== 'committed') throw new Error(`unexpected: ${status}`);
 }
 
-/** A version of what is said of a subject, and when it was. */
+/** A version of a subject's fact, and its time. */
 interface Said {
   readonly version: number;
   readonly time: string;
@@ -328,7 +345,7 @@ function first(subject: number, time: string = timeOfFirst(subject)): FactWrite 
   return change(subject, { version: 1, time }, []);
 }
 
-/** What was said last is closed, something else is said, and the loser has an audit row. */
+/** Closes the last assertion, asserts another, and adds an audit row for the loser. */
 function replacing(subject: number, before: Said, time: string): FactWrite {
   const close = [{ fact_id: claimOf(subject, before.version), system_time_start: before.time }];
   return change(subject, { version: before.version + 1, time }, close);
@@ -385,7 +402,10 @@ function claimOf(subject: number, version: number): string {
   return `${String(subject).padStart(32, '0')}${String(version).padStart(32, '0')}`;
 }
 
-/** Times rise as a clock's do, in the order in which all is written: what is said first of each subject, */
+/**
+ * Times rise as a clock's do, in the order in which all is written: what is said first of each
+ * subject,
+ */
 function timeOfFirst(subject: number): string {
   return subject === -1 ? often(1) : at(1_000_000 + subject);
 }
@@ -400,7 +420,7 @@ export function momentOf(n: number): string {
   return at(3_000_000 + n);
 }
 
-/** So many milliseconds after the beginning, as an instant. */
+/** The instant that many milliseconds after the start. */
 function at(ms: number): string {
   return `${new Date(START + ms).toISOString().slice(0, 23)}000Z`;
 }

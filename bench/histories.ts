@@ -1,13 +1,19 @@
 import { type BenchResult, percentile } from './measure.ts';
 import { believed, said, type Ward } from './ward.ts';
 
-/** Periods of a key with a short history and of one with a long one, and how many are said at once. */
+/**
+ * Number of periods of a key with a short history and of one with a long history, and number of
+ * statements per proposal.
+ */
 const FEW_PERIODS = 10;
 const MANY_PERIODS = 10_000;
 const PERIODS_AT_ONCE = 500;
 const SAMPLES = 300;
 
-/** Changes of a key with few periods, and of one with many, in turns; a change looks at the last of them. */
+/**
+ * Changes of a key with few periods, and of one with many, in turns; a change looks at the last of
+ * them.
+ */
 export async function histories({ memories: [memory] }: Ward, store: string): Promise<BenchResult[]> {
   const at = (n: number): string => `${new Date(Date.UTC(2000, 0, 1) + n * 60_000).toISOString().slice(0, 23)}000Z`;
   const lengths = [FEW_PERIODS, MANY_PERIODS];

@@ -1,4 +1,7 @@
-/** Adjudication, and the way from an intent to its hashed entry with rules of all kinds, at worlds of growing size. */
+/**
+ * Adjudication, and the path from an intent to its hashed entry with rules of all kinds, at states
+ * of growing size.
+ */
 import { canonicalize, hashText } from '#canon';
 import { type Authority, adjudicate, type Domain, initialState, World } from '#kernel';
 import type { LedgerStore } from '#ledger';
@@ -24,7 +27,10 @@ interface Timed {
   readonly micros: number[];
 }
 
-/** One size after the other, as a process has one world: several of a million members would fight for the caches. */
+/**
+ * One size after the other, as a process has one world: several of a million members would fight
+ * for the caches.
+ */
 export async function kernelBench(): Promise<BenchResult[]> {
   const measured: Measured[] = [];
   for (const size of SIZES) measured.push(await measureSize(size));
@@ -57,7 +63,8 @@ async function measure(...timed: readonly Timed[]): Promise<number[]> {
         once(i);
         const taken = (performance.now() - start) * 1_000;
         if (round >= 0) micros.push(taken);
-        // Lets the answers of queued appends be delivered, outside of what is timed, as so many callers would.
+        // Lets the answers of queued appends be delivered, outside of what is timed, as so many
+        // callers would.
         if (n % CALLERS === CALLERS - 1) await new Promise((resolve) => setImmediate(resolve));
       }
     }
@@ -65,7 +72,7 @@ async function measure(...timed: readonly Timed[]): Promise<number[]> {
   return (timed.at(-1) as Timed).micros;
 }
 
-/** The same change made by hand on a plain object, its rules checked by hand, with the same text hashed. */
+/** The same change by hand on a plain object, with hand-written rules, and the same text hashed. */
 function bare(): Timed {
   const state = shopState(100) as {
     members: Record<string, { balance: number; visits: number; last: string; limit: number; name: string }>;
@@ -104,14 +111,15 @@ async function intentToEntry(size: number): Promise<Timed> {
   return {
     name: `intent to hashed entry, ${size.toLocaleString('en-US')} members`,
     micros: [],
-    // Up to the append nothing is awaited: when the call returns, the entry is hashed and handed to the store.
+    // Up to the append nothing is awaited: when the call returns, the entry is hashed and handed to
+    // the store.
     once: (i) => {
       void trajectory.propose({ ...visit(i, size), writ });
     },
   };
 }
 
-/** A store that takes everything and keeps nothing. */
+/** A store that accepts every append and stores nothing. */
 function instantStore(): LedgerStore {
   const committed = Promise.resolve({ status: 'committed' as const });
   return {
@@ -127,7 +135,10 @@ function instantStore(): LedgerStore {
   };
 }
 
-/** The goals in microseconds are for worlds of ordinary size; the largest must stay within twice the smallest. */
+/**
+ * The goals in microseconds are for worlds of ordinary size; the largest must stay within twice the
+ * smallest.
+ */
 function results(measured: readonly Measured[]): BenchResult[] {
   const results: BenchResult[] = [];
   for (const [sort, name, goal] of [

@@ -1,4 +1,7 @@
-/** The Merkle log: places given and kept, beside bare hashing of the same leaves; proofs, and an export read again. */
+/**
+ * The Merkle log: assigned and stored positions, compared with bare hashing of the same leaves;
+ * proofs, and reading an export.
+ */
 import { createHash } from 'node:crypto';
 import { openStore } from 'assize';
 import { askNodes, exportLines, integrateLog, logHead, readExport } from '#ledger';
@@ -62,7 +65,7 @@ export async function logBench(): Promise<BenchResult[]> {
   }
 }
 
-/** Two hashes an entry, and nothing kept. */
+/** Two hashes per entry, and nothing stored. */
 function bareRate(payloads: readonly string[]): number {
   const rounds = Array.from({ length: 5 }, () => {
     const start = performance.now();

@@ -1,7 +1,8 @@
 /**
- * How fast this machine is beside the one that the goals in seconds were set on: prototypes wrote and hashed there 323,000 to 344,000
- * payloads a second, 0.52 to 0.56 of what `JSON.stringify` with a hash does, and a bare commit of one row took 105 to 115 µs. Where a
- * goal in seconds is missed, this tells whether the machine is too slow for it; ratios need no such figures.
+ * How fast this machine is beside the one that the goals in seconds were set on: prototypes wrote
+ * and hashed there 323,000 to 344,000 payloads a second, 0.52 to 0.56 of what `JSON.stringify` with
+ * a hash does, and a bare commit of one row took 105 to 115 µs. Where a goal in seconds is missed,
+ * this tells whether the machine is too slow for it; ratios need no such figures.
  */
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,38 +1,43 @@
 /**
- * Measuring on noisy machines: what is compared is measured in one run, in turns, and judged by medians. Absolute
- * figures vary by a third from run to run; ratios of neighbouring rounds hold still.
+ * Measurement on noisy machines: contenders run in one run, in alternation, and are compared by
+ * medians. Absolute figures vary by a third from run to run, but ratios of neighbouring rounds are
+ * stable.
  */
 
-/** One figure of a benchmark, with what it is measured against and what it should be. */
+/** One figure of a benchmark, with its baseline and its goal. */
 export interface BenchResult {
   name: string;
   value: number;
   unit: string;
   baseline?: { name: string; value: number };
-  /** Of value to baseline, as the median of the rounds' ratios; not simply the quotient of the two medians. */
+  /**
+   * Value to baseline, as the median of the rounds' ratios, and not the quotient of the two
+   * medians.
+   */
   ratio?: number;
   goal?: { min?: number; max?: number; ratioMin?: number };
 }
 
-/** Something to measure: `run` does that many operations, one after the other or as it sees fit. */
+/** A measured contender: `run` executes that many operations, in any order. */
 export interface Contender {
   readonly name: string;
   readonly run: (count: number) => void | Promise<void>;
 }
 
 export interface RoundOptions {
-  /** How often each contender has its turn; odd, so that the median is one of them. */
+  /** Number of turns of each contender; odd, so that the median is one of them. */
   readonly rounds?: number;
-  /** How long a turn takes, roughly. */
+  /** The approximate duration of a turn. */
   readonly roundMs?: number;
   /**
-   * How long each is run before anything is measured; nothing by default, beyond two turns. For what goes through much code once an
-   * operation, as a process that has been up for a while has it compiled: a transaction with a tool is twice as fast after 50,000 of them.
+   * How long each is run before anything is measured; nothing by default, beyond two turns. For
+   * what goes through much code once an operation, as a process that has been up for a while has it
+   * compiled: a transaction with a tool is twice as fast after 50,000 of them.
    */
   readonly warmMs?: number;
 }
 
-/** What a contender did: operations a second, the median and each round's. */
+/** The result of a contender: operations per second, the median and each round's. */
 export interface Rate {
   readonly name: string;
   readonly perSecond: number;
@@ -43,8 +48,9 @@ const ROUNDS = 15;
 const ROUND_MS = 60;
 
 /**
- * Measures contenders in interleaved rounds; the rates come in the order of the contenders. Each is run for two turns
- * first, or longer (`warmMs`), so that the compiler has seen it, and who begins changes from round to round.
+ * Measures contenders in interleaved rounds; the rates come in the order of the contenders. Each is
+ * run for two turns first, or longer (`warmMs`), so that the compiler has seen it, and who begins
+ * changes from round to round.
  */
 export async function compare(contenders: readonly Contender[], options: RoundOptions = {}): Promise<Rate[]> {
   const { rounds = ROUNDS, roundMs = ROUND_MS, warmMs = 0 } = options;
@@ -66,7 +72,7 @@ export async function compare(contenders: readonly Contender[], options: RoundOp
   return contenders.map(({ name }, index) => ({ name, perSecond: median(rates[index]!), rounds: rates[index]! }));
 }
 
-/** The median of the ratios of rounds that were run beside each other. */
+/** The median of the ratios of neighbouring rounds. */
 export function ratioOf(rate: Rate, baseline: Rate): number {
   return median(rate.rounds.map((value, round) => value / baseline.rounds[round]!));
 }
@@ -101,7 +107,7 @@ export function percentile(values: readonly number[], p: number): number {
 
 const sink: { value: unknown } = { value: undefined };
 
-/** Hands a result to nobody, so that the compiler cannot leave out the work that made it. */
+/** Consumes a result, so that the compiler cannot remove the work behind it. */
 export function keep(value: unknown): void {
   sink.value = value;
 }
@@ -117,13 +123,13 @@ export function rateResult(rate: Rate, baseline: Rate | undefined, goal?: BenchR
   return result;
 }
 
-/** True when every goal that the result states is met, also when it states none. */
+/** True if every goal of the result is met, or if it has no goal. */
 export function meetsGoal({ value, ratio, goal = {} }: BenchResult): boolean {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, ratioMin } = goal;
   return value >= min && value <= max && (ratioMin === undefined || (ratio !== undefined && ratio >= ratioMin));
 }
 
-/** A plain table, for people. */
+/** A plain table for humans. */
 export function formatTable(results: readonly BenchResult[]): string {
   const rows = [['what', 'measured', 'baseline', 'ratio', 'goal', ''], ...results.map(rowOf)];
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));

@@ -1,6 +1,7 @@
 /**
- * What is believed, by the whole way, on PostgreSQL: a contradiction of one caller, beside a loop that waits for the server as often and
- * commits as many bytes once; how often it waits is counted, and is the same however much is believed.
+ * Facts end to end, on PostgreSQL: a contradiction of one caller. The baseline is a loop that waits
+ * for the server the same number of times and commits as many bytes once. The number of waits is
+ * counted, and does not depend on the number of facts.
  */
 import { Client } from 'pg';
 import { whyNoServer } from '../tests/support/postgres/binaries.ts';
@@ -15,7 +16,10 @@ import { believed, openWard, said, type Ward } from './ward.ts';
 const SMALL = 300;
 const LARGE = 100_000;
 const SAMPLES = 300;
-/** Before that, so that it is the compiled program that is measured, and the statements that the server has planned. */
+/**
+ * Before that, so that it is the compiled program that is measured, and the statements that the
+ * server has planned.
+ */
 const WARM = 2_000;
 /** Roughly what a contradiction writes: entry, blobs and rows. */
 const BYTES = 6_000;
@@ -54,7 +58,8 @@ async function contradictions(base: string): Promise<BenchResult[]> {
   const client = new Client({ connectionString: base });
   await client.connect();
   try {
-    // Those that were said first are forgotten by now, and known again once something was said of them.
+    // Those that were said first are forgotten by now, and known again once something was said of
+    // them.
     const trips = [await tripsOf(large, 'not in memory'), await tripsOf(large, 'in memory')];
     const turns = await inTurns(client, [small, large], trips[0]!.value);
     return [...trips, ...turns, ...(await histories(small, 'PostgreSQL'))];
@@ -77,7 +82,7 @@ async function tripsOf({ memories: [memory] }: Ward, known: string): Promise<Ben
   };
 }
 
-/** In turns, so that each is measured on the same server in the same state. */
+/** In alternation, so that each is measured on the same server in the same state. */
 async function inTurns(client: Client, wards: readonly [Ward, Ward], trips: number): Promise<BenchResult[]> {
   await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
   // As many bytes as are given, and not as few as they compress to.

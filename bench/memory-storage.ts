@@ -1,6 +1,7 @@
 /**
- * The bytes that a contradiction takes where the same thing is contradicted again and again: its entry, its blobs, the row that is closed, the
- * one that is believed, and the one that lost. Counted in pages of the store, after so many.
+ * The bytes that a contradiction takes where the same thing is contradicted again and again: its
+ * entry, its blobs, the row that is closed, the one that is believed, and the one that lost.
+ * Counted in pages of the store, after so many.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
@@ -8,7 +9,7 @@ import type { BenchResult } from './measure.ts';
 import { believed, openWard, said } from './ward.ts';
 
 const COUNTS = [100, 1_000, 10_000];
-/** So many are on their way at once, each planned on the one before. */
+/** Number of contradictions in flight, each planned on the previous one. */
 const CALLERS = 16;
 /** How much more the last ones may take than those before, if growth is to be called linear. */
 const LINEAR = 1.25;

@@ -1,6 +1,7 @@
 /**
- * Contradictions of many writers at once, each in a trajectory and in partitions of its own, beside those of one of them, and beside what as
- * many connections get done that each commit one row after the other, where a server has them.
+ * Contradictions of many writers at once, each in a trajectory and in partitions of its own, beside
+ * those of one of them, and beside what as many connections get done that each commit one row after
+ * the other, where a server has them.
  */
 import { type BenchResult, compare, type Rate, rateResult } from './measure.ts';
 import { believed, openWard, said } from './ward.ts';
@@ -19,7 +20,7 @@ export async function writersBench(where: string, url: string, bare?: BareCommit
     believed(ward.memories[writer]!.assert(said(`${writer} ${n++ % PATIENTS}`, `drug ${n}`)));
   try {
     const contradictions = await rates(`${where}: contradictions`, 'partitions of their own', say);
-    // Where there is one file, there is one writer at a time.
+    // A single file has one writer at a time.
     if (bare === undefined) return results(contradictions);
     return [
       ...results(contradictions, { ratioMin: 2.5 }),

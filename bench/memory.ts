@@ -1,7 +1,8 @@
 /**
- * What is believed, by the whole way: a proposal of `assize.believe` is ruled on, planned, and written with its entry. One contradiction is
- * measured beside a bare commit of one row that is synced; many beside the same number of facts that contradict nothing. On SQLite here, on
- * PostgreSQL in `memory-postgres.ts`; the bytes that it takes are counted on both.
+ * Facts end to end: a proposal of `assize.believe` is adjudicated, planned, and written with its
+ * entry. One contradiction is compared with a bare, synced commit of one row. Many are compared
+ * with the same number of facts without contradictions. SQLite runs here, PostgreSQL in
+ * `memory-postgres.ts`; the written bytes are counted on both.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,10 @@ const CALLERS = 16;
 /** Recalls of one kind in a row. */
 const RECALLS = 500;
 const SAMPLES = 300;
-/** Contradictions before that, so that it is the compiled program that is measured: of these wards, and before them of one that never syncs. */
+/**
+ * Contradictions before that, so that it is the compiled program that is measured: of these wards,
+ * and before them of one that never syncs.
+ */
 const WARM_UP = 4_000;
 const UNSYNCED = 30_000;
 /** And so long, where many are said at once. */
@@ -60,7 +64,7 @@ async function warmUp(url: string): Promise<void> {
   await close();
 }
 
-/** In turns, so that each is measured on the same disk in the same state. */
+/** In alternation, so that each is measured on the same disk in the same state. */
 async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[]> {
   const bare = new DatabaseSync(path);
   bare.exec(

@@ -1,7 +1,7 @@
 /**
- * A ledger of a million entries: what it takes on disk, how long it takes to verify, and how much memory. Each is measured in
- * a process of its own, beside one that only reads, parses and hashes, and beside a ledger of a tenth: memory must not follow
- * the length.
+ * A ledger of a million entries: what it takes on disk, how long it takes to verify, and how much
+ * memory. Each is measured in a process of its own, beside one that only reads, parses and hashes,
+ * and beside a ledger of a tenth: memory must not follow the length.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -14,7 +14,7 @@ const COMMITS = 1_000_000;
 const MEMORY_MAX_MB = 400;
 const ROUNDS = 3;
 
-/** What one process is asked to do: verify on so many threads, or only read, parse and hash. */
+/** The task of one process: verify on that many threads, or only read, parse and hash. */
 type Work = 'bare' | '1' | '2';
 
 interface Measured {

@@ -1,6 +1,6 @@
 /**
- * Opening a trajectory of 100,000 commits from a snapshot, beside opening it by replay. Each opening is of a store opened anew,
- * in a process of its own, as whoever starts has it.
+ * Opening a trajectory of 100,000 commits from a snapshot, compared with a replay. Each opening
+ * uses a newly opened store in a separate process, as after a start.
  */
 import { execFileSync } from 'node:child_process';
 import { Assize, type Domain, generateKeys, openStore } from 'assize';

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** In a copy of the reference of seed 003 in Python. */
+/** The script's path in a copy of the Python reference of Atomix. */
 const SCRIPT = 'scripts/run_overhead_bench.py';
 /** Its runs take less than a second. */
 const TIMEOUT_MS = 120_000;
 
-/** What the reference takes on this machine, in microseconds: means, as its script says them. */
+/** The reference's times on this machine, in microseconds: means, as its script reports them. */
 export interface PeerFigures {
   /** A step of a task, by mode. */
   readonly steps: Readonly<Record<string, number>>;
@@ -18,10 +18,10 @@ export interface PeerFigures {
 }
 
 /**
- * Runs the script of a copy of the reference, with `python3`. Nothing is written to the copy: what its runtime logs goes to a folder
- * that is removed.
+ * Runs the script of a copy of the reference, with `python3`. Nothing is written to the copy: its
+ * runtime logs to a folder that is removed.
  *
- * @throws Error that says what to do where there is no such script, it fails, or says nothing that is known
+ * @throws Error with the remedy if the script is missing, fails, or prints an unknown result
  */
 export async function peerFigures(folder: string): Promise<PeerFigures> {
   const script = resolve(folder, SCRIPT);

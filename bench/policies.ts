@@ -1,4 +1,4 @@
-/** Cedar beside the rule table: decisions a second, on the same rules and questions. */
+/** Cedar compared with the rule table: decisions per second, on the same rules and questions. */
 import { type Policy, ruleTable } from 'assize';
 import type { PolicyQuery, Rule } from '#authority';
 import { cedarPolicy } from '#integrations/cedar';

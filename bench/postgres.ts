@@ -1,8 +1,9 @@
 /**
- * Group commit on PostgreSQL beside bare inserts into the same tables of the same server, over the same driver. Bare means:
- * one prepared statement that inserts the rows of a group at once and commits, values already as the driver takes them, no
- * promises but its own and no checks, and the very groups that the store made: the same rows in the same number of
- * transactions. The server is one of the tests, with its own settings, so that a commit is on disk when it is answered.
+ * Group commit on PostgreSQL beside bare inserts into the same tables of the same server, over the
+ * same driver. Bare means: one prepared statement that inserts the rows of a group at once and
+ * commits, values already as the driver takes them, no promises but its own and no checks, and the
+ * very groups that the store made: the same rows in the same number of transactions. The server is
+ * one of the tests, with its own settings, so that a commit is on disk when it is answered.
  */
 import { hash } from 'node:crypto';
 import { type EntryRow, openStore } from 'assize';
@@ -13,7 +14,7 @@ import { type Bare, driveHere, measureAppends, perSecond, type Rows } from './ap
 import { type BenchResult, formatTable } from './measure.ts';
 import { CALLERS, measureProposals } from './proposals.ts';
 
-/** Entries a round for so many callers. */
+/** Entries per round, by number of callers. */
 const ENTRIES: Readonly<Record<number, number>> = { 1: 200, 16: 2_400, 64: 4_096 };
 const PROPOSALS = 4_096;
 

@@ -1,6 +1,7 @@
 /**
- * Whole proposals at 64 callers, from the intent to the durable entry, beside bare inserts of entries of the same bytes,
- * as many a transaction as there are callers, so with the same number of syncs.
+ * Whole proposals at 64 callers, from the intent to the durable entry, beside bare inserts of
+ * entries of the same bytes, as many a transaction as there are callers, so with the same number of
+ * syncs.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +30,10 @@ export async function proposalsBench(): Promise<BenchResult[]> {
   }
 }
 
-/** So many proposals a round; `insertBare` writes the entries of one, and answers with the rows a second. */
+/**
+ * So many proposals a round; `insertBare` writes the entries of one, and answers with the rows a
+ * second.
+ */
 export async function measureProposals(
   store: Store,
   insertBare: (rows: readonly EntryRow[]) => number | Promise<number>,
@@ -66,7 +70,9 @@ export async function measureProposals(
   };
 }
 
-/** One prepared statement, full durability, one transaction for as many rows as there are callers. */
+/**
+ * One prepared statement, full durability, one transaction for as many rows as there are callers.
+ */
 class BareInserts {
   readonly #db: DatabaseSync;
 

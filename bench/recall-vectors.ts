@@ -1,6 +1,6 @@
 /**
- * Facts that are found by vectors, on SQLite: by sqlite-vec, beside comparing all that are wanted in this process. Both open one file, are
- * asked the same in turns, and have to find the same.
+ * Facts that are found by vectors, on SQLite: by sqlite-vec, beside comparing all that are wanted
+ * in this process. Both open one file, are asked the same in turns, and have to find the same.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,9 @@
 /**
- * Facts that are found by words, on SQLite: queries of four words that stand together in a text, over words whose frequency falls with
- * their rank. In one collection the most frequent ones are those that no search looks for, as in any text of people; in the other they are
- * words like others. Beside FTS5's own bm25 over all of the four, and with what is lost of the ten best where a search stops early.
+ * Facts that are found by words, on SQLite: queries of four words that stand together in a text,
+ * over words whose frequency falls with their rank. In one collection the most frequent ones are
+ * those that no search looks for, as in any text of people; in the other they are words like
+ * others. Beside FTS5's own bm25 over all of the four, and with what is lost of the ten best where
+ * a search stops early.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,7 +93,10 @@ async function recallWordsBench(first: readonly string[]): Promise<BenchResult[]
   }
 }
 
-/** The same in every run: words drawn by rank, of which the n-th comes as often as 1/n; the first are given. */
+/**
+ * The same in every run: words drawn by rank, of which the n-th comes as often as 1/n; the first
+ * are given.
+ */
 function texts(first: readonly string[]): string[] {
   let seed = 7;
   const random = (): number => {

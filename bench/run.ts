@@ -1,4 +1,4 @@
-/** Every benchmark, one after the other, and how fast the machine is; `--help` says how to ask for some. */
+/** Runs every benchmark in sequence, and measures the machine; `--help` explains the selection. */
 import { Command, InvalidArgumentError } from 'commander';
 import { machineBench } from './machine.ts';
 import { type BenchResult, formatTable, meetsGoal } from './measure.ts';

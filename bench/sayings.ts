@@ -1,4 +1,4 @@
-/** Facts for benchmarks of recall: one of each subject, since always. */
+/** Facts for benchmarks of recall: one per subject, without a start. */
 import type { FactWrite } from '#ledger';
 import { OPEN_END } from '#memory';
 import type { Store } from '#stores';

@@ -1,4 +1,6 @@
-/** The world of the benchmarks: many members, of which one proposal changes three fields of one. */
+/**
+ * The state of the benchmarks: many members, and each proposal changes three fields of one member.
+ */
 import {
   Assize,
   type Domain,

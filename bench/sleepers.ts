@@ -1,6 +1,7 @@
 /**
- * Tools that take their time elsewhere: each call is a thread's that sleeps for it and then answers, as a process, a server or a
- * person would be waited for. Timers of one process end together, with a tick of its clock; these end when each has slept.
+ * Tools that take their time elsewhere: each call is a thread's that sleeps for it and then
+ * answers, as a process, a server or a person would be waited for. Timers of one process end
+ * together, with a tick of its clock; these end when each has slept.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

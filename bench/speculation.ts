@@ -1,8 +1,9 @@
 /**
- * Several ways tried at once, of which one is gone on with (seed 003, table 6). In memory: an epoch with its claims, each call checked
- * against them, the gate, and for each branch an overlay as it is made here, of which the winner's goes into the state; no proposal, no
- * ledger. Beside it a bare loop that makes as many lists of plans and takes one. Then the same as a transaction is, with its ruling and its
- * entries, in a store in memory.
+ * Several ways tried at once, of which one is gone on with (seed 003, table 6). In memory: an epoch
+ * with its claims, each call checked against them, the gate, and for each branch an overlay as it
+ * is made here, of which the winner's goes into the state; no proposal, no ledger. Beside it a bare
+ * loop that makes as many lists of plans and takes one. Then the same as a transaction is, with its
+ * ruling and its entries, in a store in memory.
  */
 import { Assize, type Domain, generateKeys } from 'assize';
 import { z } from 'zod';
@@ -21,7 +22,9 @@ const WARM_UP = 5_000;
 const TRANSACTIONS = 2_000;
 const MEMBERS = 64;
 
-/** `peer`: what the reference in Python takes, where it was run in the same process of measuring. */
+/**
+ * `peer`: what the reference in Python takes, where it was run in the same process of measuring.
+ */
 export async function speculationBench(peer?: PeerFigures): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   const coordinator = new Coordinator();

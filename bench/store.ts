@@ -1,8 +1,8 @@
 /**
- * Group commit beside bare inserts into the same tables. Bare means: one prepared statement, values already as SQLite
- * takes them, no promises and no checks, and the very groups that the store made: the same rows with the same number of
- * syncs. Over sockets, which take their own time, bare is a server as well, that writes what has come together.
- * Run it alone: `node bench/store.ts`.
+ * Group commit beside bare inserts into the same tables. Bare means: one prepared statement, values
+ * already as SQLite takes them, no promises and no checks, and the very groups that the store made:
+ * the same rows with the same number of syncs. Over sockets, which take their own time, bare is a
+ * server as well, that writes what has come together. Run it alone: `node bench/store.ts`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -92,7 +92,10 @@ async function measureServers(folder: string, sockets: SocketCallers): Promise<B
 /** Has a caller's entry written, and says when it is. */
 type Append = (row: EntryRow, caller: number, done: () => void, fail: (error: unknown) => void) => void;
 
-/** A server here, and its callers in another process: a caller sends a byte for each entry and waits for one back. */
+/**
+ * A server here, and its callers in another process: a caller sends a byte for each entry and waits
+ * for one back.
+ */
 class SocketCallers {
   readonly #server: Server;
   readonly #sockets: readonly Socket[];

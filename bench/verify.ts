@@ -1,4 +1,6 @@
-/** Verification beside the least that reading a ledger costs: rows read, parsed and hashed. */
+/**
+ * Verification compared with the minimum cost of reading a ledger: rows read, parsed and hashed.
+ */
 import { type EntryRow, entryRow, openStore, type Store, verifyStore } from 'assize';
 import { generateKeys, hashText, signText, verifyText } from '#canon';
 import { checkRow, type Payload } from '#ledger';
@@ -60,7 +62,7 @@ export async function readParseHash(store: Store, trajectoryId: string): Promise
   }
 }
 
-/** What signing an entry costs, and checking a signed one, beside the bare signature. */
+/** The cost of signing an entry, and of checking a signed one, compared with the bare signature. */
 async function signedRates(row: EntryRow): Promise<BenchResult[]> {
   const keys = generateKeys();
   const payload = JSON.parse(row.payload) as Payload;

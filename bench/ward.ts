@@ -1,4 +1,7 @@
-/** What the benchmarks of memory believe in: a ward that says what its patients take, through proposals of `assize.believe`. */
+/**
+ * The facts of the memory benchmarks: a ward that asserts its patients' medication, through
+ * proposals of `assize.believe`.
+ */
 import { Assize, type Domain, defineDomain, generateKeys, type Memory, openStore } from 'assize';
 import { z } from 'zod';
 import type { Store } from '#stores';
@@ -25,7 +28,7 @@ export interface Ward {
   readonly store: Store;
   /** One for each writer, in a trajectory of its own. */
   readonly memories: readonly [Memory, ...Memory[]];
-  /** Patients of whom something is believed already. */
+  /** Patients with existing facts. */
   readonly facts: number;
   close(): Promise<void>;
 }
@@ -33,7 +36,7 @@ export interface Ward {
 export interface WardOptions {
   readonly facts?: number;
   readonly writers?: number;
-  /** `off` where nothing is timed. */
+  /** `off` if nothing is timed. */
   readonly durability?: 'full' | 'off';
 }
 
@@ -69,12 +72,15 @@ export async function openWard(
   };
 }
 
-/** What is said of a patient, from the same day on whoever says it: so each contradicts what was said before. */
+/**
+ * The statement on a patient, valid from the same day in every trajectory, so each contradicts the
+ * earlier ones.
+ */
 export function said(patient: number | string, object: string, predicate = 'takes') {
   return { subject: `patient ${patient}`, predicate, object, valid: { from: '2026-01-01T00:00:00.000000Z' } };
 }
 
-/** @throws where it is not believed */
+/** @throws if the proposal does not commit */
 export async function believed(ruling: ReturnType<Memory['assert']>): Promise<void> {
   const answer = await ruling;
   if (answer.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(answer)}`);

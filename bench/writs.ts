@@ -1,4 +1,7 @@
-/** The check of a writ two links below its root, as each proposal has it: known to the verifier, and read for the first time. */
+/**
+ * The check of a writ two links below its root, as each proposal has it: known to the verifier, and
+ * read for the first time.
+ */
 import { attenuate, generateKeys, issueWrit, type Writ } from 'assize';
 import { createWritVerifier, type WritUse, type WritVerifier } from '#authority';
 import { type BenchResult, formatTable, keep, median, percentile } from './measure.ts';
