@@ -42,7 +42,7 @@ export async function listWrits(store: LedgerStore, trajectoryId: string): Promi
     const [by] =
       revoked === undefined
         ? []
-        : // The branch entry revoked the inherited writs.
+        : // An inherited revocation is attributed to the branch entry.
           await store.entries(trajectoryId, { from: ruled.seqOf(revoked) ?? 0, limit: 1 });
     const spent = writs.budgets.spent(id);
     const granted = writ.budget ?? {};
