@@ -15,7 +15,10 @@ interface Answer {
   readonly to?: string;
 }
 
-/** A request that a page makes, answered by a server of ours; it says what was sent, and how it ended. */
+/**
+ * A request that a page makes, answered by a server of ours; it says what was sent, and how it
+ * ended.
+ */
 class FakeRoute implements BrowserRoute {
   readonly sent: { readonly url: string; readonly method: string }[] = [];
   readonly ends: string[] = [];

@@ -102,8 +102,8 @@ export interface Asker {
 }
 
 /**
- * A `choose` for `speculate` that asks a person by a `counselTool` of that name. `summary`: what they are shown of what a branch came
- * to; by default all of it.
+ * A `choose` for `speculate` that asks a person by a `counselTool` of that name. `summary`: what
+ * they are shown of what a branch came to; by default all of it.
  */
 export function chooseByCounsel<T>(
   tx: Asker,

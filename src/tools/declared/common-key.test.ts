@@ -21,7 +21,10 @@ const template = fc
   .map((parts) => parts.map(({ part }) => part).join(''))
   .filter((text) => keyProblem(text, MEMBERS, { isUndone: false }) === undefined);
 
-/** By expressions and `decodeURIComponent`: what fills a template so that it becomes the text; undefined where nothing does. */
+/**
+ * By expressions and `decodeURIComponent`: what fills a template so that it becomes the text;
+ * undefined where nothing does.
+ */
 function fillingOf(template: string, text: string): Filling | undefined {
   const pattern = template.replaceAll(/\{(\w+)\}|[^{]/g, (part, name?: string) => {
     // No part of a template means anything in an expression.

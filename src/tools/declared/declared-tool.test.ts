@@ -292,7 +292,8 @@ describe('of two tools that call one function', () => {
     ['%c3%{what}', '{what}', true],
     ['%ed%80%{what}', '{what}', true],
     ['%ed%a0%{what}', '{what}', false],
-    // No two effects have one key of their own, but whoever makes an input may know the key of an effect.
+    // No two effects have one key of their own, but whoever makes an input may know the key of an
+    // effect.
     ['{key}', '{key}', false],
     ['{shop}/{key}', '{what}/{key}', false],
     ['{key}', 'x{key}', false],

@@ -368,7 +368,9 @@ describe('what was done at once', () => {
     ['delete', { path: 'c' }],
     ['move', { from: 'c', to: 'sub/c' }],
   ])('%s is known for what it is, wherever a call stood still while another took over: %j', async (name, input) => {
-    /** What is done once the lease of the one that stands still is over; what the last of it says. */
+    /**
+     * What is done once the lease of the one that stands still is over; what the last of it says.
+     */
     const takenOver = {
       async done({ ask, run }: ReturnType<typeof calling>) {
         await ask(name, input);

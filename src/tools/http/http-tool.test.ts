@@ -339,7 +339,10 @@ describe('what undoes a deed', () => {
   });
 });
 
-/** A document that anybody may write to, who may say what it is to be before; and a tool that sets it. */
+/**
+ * A document that anybody may write to, who may say what it is to be before; and a tool that sets
+ * it.
+ */
 async function openDocument(
   rest: Partial<HttpToolOptions> = {},
   compensating: Partial<NonNullable<HttpToolOptions['compensate']>> = {},

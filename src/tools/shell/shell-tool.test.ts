@@ -314,7 +314,8 @@ describe('a command whose folder is kept', () => {
     });
     goOn();
     taking.mockRestore();
-    // What it had of a copy goes, and nothing is put back: somebody else may be at work there by now.
+    // What it had of a copy goes, and nothing is put back: somebody else may be at work there by
+    // now.
     writeFileSync(join(root, 'theirs'), '');
     expect(await tool.spec.reconcile!({}, callOf())).toEqual({ happened: false });
     expect(snapshotsOf(root)).toEqual([]);

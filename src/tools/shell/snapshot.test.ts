@@ -273,7 +273,8 @@ test('what goes while it is looked for hides nothing that is kept beside it', as
   const { root, snapshots, place } = stage();
   expect(Snapshots.keptOf(root)).toBe(false);
   await snapshots.take('k', 1);
-  // As entries that others let go between the list and the look, in whatever order: of so many one comes before it.
+  // As entries that others let go between the list and the look, in whatever order: of so many one
+  // comes before it.
   for (let n = 0; n < 100; n++) symlinkSync('gone', join(copyIn(place), `../${n}.json`));
   expect(Snapshots.keptOf(root)).toBe(true);
   await snapshots.settle('k');

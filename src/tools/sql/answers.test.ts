@@ -6,7 +6,9 @@ import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 const LONG = "SELECT printf('%.1100000c', 'x') AS text";
 
-/** One that answers more than is kept, and one that does so by a statement that changes something. */
+/**
+ * One that answers more than is kept, and one that does so by a statement that changes something.
+ */
 async function staged(when: 'buffered' | 'externalised') {
   const file = new DatabaseSync(':memory:');
   file.exec(`CREATE TABLE note (what TEXT) STRICT;

@@ -9,8 +9,9 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { PostgresStage, WatchedSteps } from '../../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlTool } from './index.ts';
 
-// Two transactions that lock the same two rows of a server in opposite order, and say of each that it is another one, so that the runtime
-// can't know: one of them comes to its end, and the other one begins anew, or to nothing.
+// Two transactions that lock the same two rows of a server in opposite order, and say of each that
+// it is another one, so that the runtime can't know: one of them comes to its end, and the other
+// one begins anew, or to nothing.
 
 const LONG = 300_000;
 const SHORT = 300;
@@ -43,7 +44,10 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
   const look = async (): Promise<string> =>
     (await stage.run('SELECT n FROM cell ORDER BY name')).map(({ n }) => n).join(' ');
 
-  /** As a process has it: how long it holds is asked for each time, and how soon the server looks for a deadlock is said first. */
+  /**
+   * As a process has it: how long it holds is asked for each time, and how soon the server looks
+   * for a deadlock is said first.
+   */
   function databaseOf(limit: { ms: number }, lookMs: number, watch: () => Promise<void>): SqlDatabase {
     const { placeholders, connect } = stage.of(new WatchedSteps(undefined, watch));
     return {
@@ -54,14 +58,18 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
       connect: async () => {
         const connection = await connect();
         await connection.query(`SET deadlock_timeout = ${lookMs}`, []);
-        // Else a server that waits for a lock does not see that a connection was closed, and keeps what that has locked.
+        // Else a server that waits for a lock does not see that a connection was closed, and keeps
+        // what that has locked.
         await connection.query('SET client_connection_check_interval = 20', []);
         return connection;
       },
     };
   }
 
-  /** Both have done one thing before either does the other; the first one holds so long at most, until it was refused. */
+  /**
+   * Both have done one thing before either does the other; the first one holds so long at most,
+   * until it was refused.
+   */
   async function cross(heldMs: number, lookMs: number, retries: number) {
     await stage.reset();
     await stage.run('DELETE FROM cell');
@@ -87,7 +95,8 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
                 refused.push({ name, error });
                 // Since both wait for each other: from then on nobody is in its way for long.
                 if (met >= 2) limits[name].ms = LONG;
-                // Asked once more, it is done again from the beginning; where that answers otherwise, it begins anew.
+                // Asked once more, it is done again from the beginning; where that answers
+                // otherwise, it begins anew.
                 if (retries === 0 || error.code === 'stale') throw error;
                 return call();
               });

@@ -12,8 +12,8 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
-// Any bodies on what is held, beside each other, are told what they would be one after the other, by epoch, on a table that is plain: and
-// that is what the database has in the end.
+// Any bodies on what is held, beside each other, are told what they would be one after the other,
+// by epoch, on a table that is plain: and that is what the database has in the end.
 
 const CELLS = ['x', 'y', 'z'] as const;
 type Cell = (typeof CELLS)[number];
@@ -265,7 +265,10 @@ const HELD_MS = 300_000;
 /** Fewer than tries, so that none is for good. */
 const faults = fc.array(fc.constantFrom<CommitFault>('none', 'fail', 'lose'), { maxLength: 2 });
 
-/** `atOnce`: bodies of one database that holds several transactions at a time; else one comes after the other. */
+/**
+ * `atOnce`: bodies of one database that holds several transactions at a time; else one comes after
+ * the other.
+ */
 function tests(open: () => Promise<StagedDatabase>, atOnce: boolean, usual: number): void {
   let stage: StagedDatabase;
   beforeAll(async () => {

@@ -7,7 +7,8 @@ import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/
 import { transact } from '../../../tests/support/tool-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
-// One transaction holds something in a database, and does at once or undoes something else there: it must not wait for itself.
+// One transaction holds something in a database, and does at once or undoes something else there:
+// it must not wait for itself.
 
 const LONG = 300_000;
 

@@ -5,12 +5,16 @@ import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
-// What is buffered is done while the body runs, where nobody outside sees it; whoever looks does so at every step of the process.
+// What is buffered is done while the body runs, where nobody outside sees it; whoever looks does so
+// at every step of the process.
 
 const LONG = 300_000;
 const SHORT = 400;
 
-/** The same on every database; where that takes long, the process ends at every so many of its steps. */
+/**
+ * The same on every database; where that takes long, the process ends at every so many of its
+ * steps.
+ */
 function tests(open: () => Promise<StagedDatabase>, every = 1): void {
   let databases: Readonly<Record<Name, StagedDatabase>>;
   beforeAll(async () => {
@@ -98,7 +102,8 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         ['x', 'y', 'z'].map((what) => async (branch: Transaction) => {
           await branch.call('b.note', { what: `b${what}` });
           saw.push(await branch.call('a.look', {}));
-          // What a server's sequence has given is not given again: there, who is begun again after another one answers otherwise.
+          // What a server's sequence has given is not given again: there, who is begun again after
+          // another one answers otherwise.
           if (every === 1) saw.push(await branch.call('b.look', {}));
         }),
         () => 2,
@@ -144,7 +149,8 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       const isCommitted = await world.isCommitted();
       await checkTold(world.store, 't', left);
       for (const name of NAMES) {
-        // A sequence of a server goes on where what took a number of it is rolled back: then it answers otherwise, and nothing is done.
+        // A sequence of a server goes on where what took a number of it is rolled back: then it
+        // answers otherwise, and nothing is done.
         const isOther = left.some(({ tool }) => tool.startsWith(name));
         for (const seen of world.seen[name]) expect([NOTHING, DONE[name]]).toContain(seen);
         expect(said(await databases[name].look())).toBe(isCommitted && !isOther ? DONE[name] : NOTHING);

@@ -8,8 +8,9 @@ import type { SqlConnection, SqlDatabase } from './port.ts';
 import { sqlReader } from './sql-reader.ts';
 import { type SqlWork, transact } from './transact.ts';
 
-// What is held is let go whatever the database does meanwhile: nobody else gets a connection that has something of it, and nobody waits
-// for one that does not answer. The database here is a list, and answers when it is told to.
+// What is held is let go whatever the database does meanwhile: nobody else gets a connection that
+// has something of it, and nobody waits for one that does not answer. The database here is a list,
+// and answers when it is told to.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());

@@ -7,8 +7,8 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { transact } from '../../../tests/support/tool-stage.ts';
 import { type SqlConnection, type SqlDatabase, type SqlToolOptions, sqlReader, sqlTool } from './index.ts';
 
-// Databases and drivers that do what one would not expect of them: a procedure that commits, an error that takes back all, a pool that
-// throws no error.
+// Databases and drivers that do what one would not expect of them: a procedure that commits, an
+// error that takes back all, a pool that throws no error.
 
 const input = z.strictObject({ what: z.string() });
 const own = { writ: writFor('alice'), writes: ['**'], retries: 0 };

@@ -16,7 +16,8 @@ import {
   sqlTool,
 } from './index.ts';
 
-// What the keys of effects are found by is the database's own: its schemas, its rights, and a table that others may change.
+// What the keys of effects are found by is the database's own: its schemas, its rights, and a table
+// that others may change.
 
 const input = z.strictObject({ what: z.string() });
 const insert = (what: string) => ({ text: 'INSERT INTO log (what) VALUES ($1)', values: [what] });

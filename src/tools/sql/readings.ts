@@ -24,7 +24,9 @@ interface Reading {
 /** Of databases that take no harm from what looks like a space and is none. */
 const ANY_SPACE = /[\s\p{Cc}\ufeff]+/uy;
 
-/** The lexical structure of PostgreSQL (manual, section 4.1), with `standard_conforming_strings`. */
+/**
+ * The lexical structure of PostgreSQL (manual, section 4.1), with `standard_conforming_strings`.
+ */
 const POSTGRES: Reading = {
   quotes: `'"`,
   escapedIn: '',
@@ -74,8 +76,9 @@ const CONTINUED = /(?:[ \t\f\v]|--[^\n\r]*)*[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*[\n
 const WORDS_MAX = 3;
 
 /**
- * The statements of a text, as what reads it will find them: the first words of each, in lower case, without what is only comment. Where a
- * database is not known by its placeholders, all that may be: what one takes for a comment another one runs.
+ * The statements of a text, as what reads it will find them: the first words of each, in lower
+ * case, without what is only comment. Where a database is not known by its placeholders, all that
+ * may be: what one takes for a comment another one runs.
  */
 export function readingsOf(text: string, placeholders: SqlDatabase['placeholders']): readonly (readonly string[])[] {
   const postgres = [POSTGRES, POSTGRES_OF_OLD];
@@ -178,7 +181,10 @@ class Reader {
     return Math.min(at + 1, this.#text.length);
   }
 
-  /** Whether a string with backslashes goes on, at a quote: that of it which is doubled, or one on another line. */
+  /**
+   * Whether a string with backslashes goes on, at a quote: that of it which is doubled, or one on
+   * another line.
+   */
   #continues(): boolean {
     if (this.#text[this.#at] === "'") return true;
     if (this.#eats(CONTINUED) === undefined) return false;

@@ -3,7 +3,8 @@ import type { Transaction } from '#runtime';
 import { SqliteStage } from '../../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
-// Rows of `assize_effects` are taken away by whoever runs the database, as the guide says: when nothing is open in the store any more.
+// Rows of `assize_effects` are taken away by whoever runs the database, as the guide says: when
+// nothing is open in the store any more.
 
 let databases: Readonly<Record<Name, SqliteStage>>;
 beforeAll(() => {

@@ -6,10 +6,15 @@ import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.t
 import { type SqlConnection, type SqlDatabase, type SqlToolOptions, type SqlValue, sqlTool } from './index.ts';
 import { refusal } from './refusal.ts';
 
-/** `fail`: it is not done; `lose`: it is, and the connection ends; `torn`: the server ends it later, and it is not done. */
+/**
+ * `fail`: it is not done; `lose`: it is, and the connection ends; `torn`: the server ends it later,
+ * and it is not done.
+ */
 type Fault = 'none' | 'fail' | 'lose' | 'torn';
 
-/** The database of a bank, by the driver of the platform. What it did is read off its own tables. */
+/**
+ * The database of a bank, by the driver of the platform. What it did is read off its own tables.
+ */
 class Bank implements SqlDatabase, AsyncDisposable {
   readonly database = new DatabaseSync(':memory:');
   /** Of the next commits. */

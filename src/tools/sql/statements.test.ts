@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { problemOf } from './statements.ts';
 
-// What of a text begins or ends a transaction is judged by the databases themselves, and by how a text was made.
+// What of a text begins or ends a transaction is judged by the databases themselves, and by how a
+// text was made.
 
 const CONTROLS = [
   ...['/* c */ COMMIT', '-- c\nCOMMIT', ';COMMIT', '/**/ ROLLBACK', ' ; ; -- x\n /* y */;\tEND', 'BEGIN IMMEDIATE'],
@@ -191,7 +192,8 @@ const WORDS: readonly Words[] = [
       "$a$ ' $$ ; $a$",
       "E'\\'; COMMIT'",
       "e'\\\\'",
-      // After E'…' and the end of a line a string goes on, with its escapes: this one is to be a string of its own.
+      // After E'…' and the end of a line a string goes on, with its escapes: this one is to be a
+      // string of its own.
       "+ '\\\\'",
       'a$$b',
       '$1',

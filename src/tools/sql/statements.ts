@@ -9,8 +9,9 @@ export interface SqlStatement {
 }
 
 /**
- * How a statement begins that begins or ends a transaction, a part of one, or says how it goes: the tool's is its own. Or one that says by
- * which encoding the next text is read, so that a part of a character may be a quote there.
+ * How a statement begins that begins or ends a transaction, a part of one, or says how it goes: the
+ * tool's is its own. Or one that says by which encoding the next text is read, so that a part of a
+ * character may be a quote there.
  */
 const CONTROL = new RegExp(
   `^(?:${[
@@ -32,7 +33,8 @@ export function problemOf(text: string, placeholders?: SqlDatabase['placeholders
 /**
  * The rows of each, in their order.
  *
- * @throws DidNothing for what is no single statement, or one that would begin or end a transaction; what the database throws
+ * @throws DidNothing for what is no single statement, or one that would begin or end a transaction;
+ * what the database throws
  */
 export async function runAll(
   connection: Pick<SqlConnection, 'query'>,

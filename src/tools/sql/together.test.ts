@@ -7,7 +7,8 @@ import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
-// What one transaction of tools holds for a database is one transaction there. Somebody outside looks at every step of the process.
+// What one transaction of tools holds for a database is one transaction there. Somebody outside
+// looks at every step of the process.
 
 /** Beside each other in another order than the databases are. */
 async function mixed(tx: Transaction): Promise<void> {
@@ -20,7 +21,10 @@ async function mixed(tx: Transaction): Promise<void> {
 }
 const DONE = { a: '1 4 6 / 3', b: '2 5 / 2' };
 
-/** The same on every database; where that takes long, the process ends at every so many of its steps. */
+/**
+ * The same on every database; where that takes long, the process ends at every so many of its
+ * steps.
+ */
 function tests(open: () => Promise<StagedDatabase>, every = 1): void {
   let databases: Readonly<Record<Name, StagedDatabase>>;
   beforeAll(async () => {

@@ -11,7 +11,8 @@ withPostgres('a server', (postgres) => {
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  // As where the first one was taken for lost, and its commit was only slow; or another process has taken over.
+  // As where the first one was taken for lost, and its commit was only slow; or another process has
+  // taken over.
   test('what is told to be undone again while it is being undone is undone once', async () => {
     const write = (what: string) => [{ text: 'INSERT INTO log (what, size) VALUES ($1, 0)', values: [what] }];
     const { spec } = sqlTool({
