@@ -73,7 +73,8 @@ export function backtest(program: Command): void {
 }
 
 /**
- * Sees before long work begins that there is a domain for each trajectory, and a trajectory for each domain that is tried.
+ * Sees before long work begins that there is a domain for each trajectory, and a trajectory for
+ * each domain that is tried.
  *
  * @throws CliError; RuntimeError `domain_mismatch`
  */

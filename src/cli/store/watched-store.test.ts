@@ -29,7 +29,8 @@ test('reads what the store has, and counts it', async () => {
 test('an interruption that comes while a replay runs ends it with its reason', async () => {
   const interruption = new AbortController();
   const reason = new Error('Ctrl-C');
-  // Only a turn of the event loop lets this in: a replay that finds all pages in memory gives none by itself.
+  // Only a turn of the event loop lets this in: a replay that finds all pages in memory gives none
+  // by itself.
   setImmediate(() => interruption.abort(reason));
   await expect(verifyStore(watchedStore(store, interruption.signal))).rejects.toBe(reason);
 });

@@ -4,7 +4,8 @@ import { clinic } from '../../../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 import { type SaidClaim, waitingByName } from './pending-claims.ts';
 
-// What waits is looked at before each batch of an import: each look costs what is new, not what waits.
+// What waits is looked at before each batch of an import: each look costs what is new, not what
+// waits.
 
 const nameOf = ({ subject, object }: SaidClaim): string => `${subject} ${object}`;
 
