@@ -190,7 +190,7 @@ function checkApprovals({ domain }: World, { invariantId, approvals }: Waiting, 
   if (needed !== approvals) throw changedSince(`it takes the approval of ${needed}, and not of ${approvals}`);
 }
 
-/** Every approver who overrides a rule must know the violation and its detail. */
+/** Every approver that overrides a rule must know the violation and its detail. */
 function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: Vector): void {
   const unaware = approvedBy.find((one) => one.override !== true);
   if (override === true && unaware === undefined) {
