@@ -1,9 +1,9 @@
 /**
- * Several ways tried at once, of which one is gone on with (seed 003, table 6). In memory: an epoch
- * with its claims, each call checked against them, the gate, and for each branch an overlay as it
- * is made here, of which the winner's goes into the state; no proposal, no ledger. Beside it a bare
- * loop that makes as many lists of plans and takes one. Then the same as a transaction is, with its
- * ruling and its entries, in a store in memory.
+ * Speculation: several alternatives run, and the transaction continues with one (Atomix, table 6).
+ * In memory: an epoch with its claims, each call checked against them, and the gate. Each branch
+ * has a real overlay, and the winner's overlay goes into the state. No proposal and no ledger take
+ * part. The baseline is a bare loop that makes the same number of plan lists and uses one. A second
+ * part measures complete transactions, with ruling and entries, in a store in memory.
  */
 import { Assize, type Domain, generateKeys } from 'assize';
 import { z } from 'zod';
