@@ -110,7 +110,7 @@ describe('what was changed is found at the first turn that differs', () => {
         const { same, firstDifference } = await replay(
           withAnswer(turnKey('desk', n), (was) => ({ ...(was as object), [member]: other(turn, member) as Json })),
         );
-        // Nothing follows the last one, and where it proposed nothing its time and chance are of no use.
+        // No turn follows the last one. Without a proposal, its time and randomness are unused.
         if (n === turns - 1 && same) {
           expect(['at', 'salted', 'seed']).toContain(member);
           continue;

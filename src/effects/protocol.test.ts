@@ -28,7 +28,7 @@ const keyed: EffectClass = { ...acts, sink: 'keyed' };
 const held: EffectClass = { ...acts, delivery: 'buffered' };
 const pivot: EffectClass = { ...keyed, reversibility: 'irreversible' };
 
-/** The class on one resource, beside one that acts at once on another; one that throws; one that commits. */
+/** One class with an immediate effect on another resource; a body that throws, and one that commits. */
 function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
   return [
     {

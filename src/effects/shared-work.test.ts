@@ -145,7 +145,7 @@ interface PlainWork {
   doubts: readonly Claim[];
 }
 
-/** `by`: in whose view; what came too late is claimed in the view of all others until it is given up. */
+/** `by`: the viewing member. Stale claims count in all other views until they are released. */
 function plainWorks(order: readonly Event[], by: number): PlainWork[] {
   const works: PlainWork[] = [];
   for (const each of order) {
@@ -347,7 +347,7 @@ class World {
     if (work === undefined) return;
     const { epoch } = work;
     const event = { is: 'grown' as const, epoch, claims, late: false };
-    // Somebody younger was there before: who has acted, or may have, for all that is seen from here.
+    // Work with a higher epoch was first: it has acted, or may have, as far as is visible here.
     const before = [...this.#order];
     const fresh = claims.filter((asked) => !covers(work.claims, asked));
     const younger = before.flatMap((each) =>
@@ -419,7 +419,7 @@ class World {
     const ended = new Set(this.#order.flatMap((each) => (each.is === 'ended' ? [each.epoch] : [])));
     const hasLeft = this.#order.some((each) => each.now === one.fence && 'epoch' in each && !ended.has(each.epoch));
     if (hasLeft) {
-      // Who has not heard of it yet hears of it as if it had been the other one's from the beginning.
+      // A member that applies the event later sees the new owner from the start.
       for (const each of this.#order) if (each.now === one.fence) each.now = next.fence;
       this.#say(next, { is: 'taken', gone: one.fence });
     }
@@ -475,7 +475,7 @@ class World {
     );
   }
 
-  /** What holds up whom, what waits for a person, and where: by its place in the order, whoever it is. */
+  /** The blockers, the unresolved work and its claims, by position in the event order. */
   #expectAgreed(one: Peer): void {
     const works = this.#at(one);
     const isLive = ({ epoch, hasBeenLeft }: PlainWork): boolean => !hasBeenLeft && !one.over.has(epoch);

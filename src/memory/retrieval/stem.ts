@@ -1,4 +1,5 @@
-// The steps of M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), by the tables of the paper.
+// The steps of M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), by the tables
+// of the paper.
 
 type Rule = readonly [suffix: string, replacement: string];
 

@@ -146,7 +146,8 @@ test('a text is found by each of its words, however that is spelt, and by the wo
 });
 
 test('all letters of Unicode are the same word small and capital, composed and in parts', () => {
-  // Iota below a letter stands beside its capital, and Unicode has capitals of these nine forms that are written in old prints alone.
+  // An iota subscript follows its capital. Unicode has capitals of these nine forms, found only in
+  // old prints.
   const isOther = /[\u0345\u1c80-\u1c88]/;
   const other: string[] = [];
   for (let code = 0xa0; code < 0x20000; code++) {
