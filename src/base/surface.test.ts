@@ -8,6 +8,7 @@ test('the names of the floor, which only a decision changes', () => {
     'BoundedCache',
     'ChurnMap',
     'CopyError',
+    'NodeError',
     'RecentMap',
     'form',
     'isAssizeError',
