@@ -31,7 +31,7 @@ export async function proposalsBench(): Promise<BenchResult[]> {
 }
 
 /**
- * So many proposals a round; `insertBare` writes the entries of one, and answers with the rows a
+ * The number of proposals in a round; `insertBare` writes the entries of one, and answers with the rows a
  * second.
  */
 export async function measureProposals(

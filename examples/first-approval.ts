@@ -22,7 +22,7 @@ const refunds = defineDomain({
       },
     },
   },
-  // Who may approve on the channel `manager`. A login proves the principal; the domain only compares names.
+  // The approvers of the channel `manager`. A login proves the principal; the domain only compares names.
   counselors: { manager: (principal) => principal.startsWith('manager:') },
   // The rule is judged on the state as the refund would leave it, for each refund that changes.
   invariants: ({ each }) => [

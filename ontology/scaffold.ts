@@ -143,7 +143,7 @@ const CASES: Readonly<Record<string, { readonly blocks: readonly object[]; reado
 ${invariants.map(({ id, definition }) => `  // ${commentText(definition)}\n  ${keySource(id)}: { blocks: [], passes: [] },`).join('\n')}
 };
 
-/** What an invariant says of a state by itself. */
+/** The result of one invariant on a state. */
 function said(id: string, state: object): string | undefined {
   return detectionVector(${name} as Domain, state as never).find(({ invariant_id }) => invariant_id === id)?.result;
 }

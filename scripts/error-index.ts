@@ -16,7 +16,7 @@ export interface IndexedCode {
   readonly meaning: string;
   /** The sentences after it. */
   readonly remedy: string;
-  /** What the error's `evidence` holds, where the doc comment says so. */
+  /** The content of the error's `evidence`, where the doc comment states it. */
   readonly evidence: string;
 }
 

@@ -1,8 +1,9 @@
 /**
  * Assize: agents propose, a kernel decides, one hash-chained ledger records it all.
  *
- * This entry has what most programs need; each floor has its own: `assize/canon`, `assize/ledger`,
- * `assize/authority`, `assize/kernel`, `assize/oracle`, `assize/runtime`, `assize/stores`.
+ * The entry that most programs need. Tools, memory, agents, stores, audits and test suites have entries of
+ * their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`, `assize/audit`,
+ * `assize/testing` and `assize/tools/…`.
  */
 export {
   attenuate,
@@ -16,7 +17,7 @@ export {
   writId,
 } from '#authority';
 export { AssizeError, isAssizeError, type Json } from '#base';
-export { canonicalize, contentHash, generateKeys, type KeyPair, parseStrict } from '#canon';
+export { canonicalize, contentHash, generateKeys, instantFromMillis, type KeyPair, parseStrict } from '#canon';
 export {
   count,
   type Domain,

@@ -41,7 +41,7 @@ export const isolation: Experiment = {
           keys: ['anomaly'],
           column: 'level',
           notes: [
-            `${runs} schedules a cell: the witness, merged by chance with others. What a cell has to be follows from the guards of Table 3; the paper prints no single one.`,
+            `${runs} schedules a cell: the witness, merged by chance with others. The expected value of a cell follows from the guards of Table 3; the paper prints no single one.`,
           ],
           plot: { sort: 'bar', x: 'anomaly', y: 'admitted' },
         }),
@@ -60,7 +60,7 @@ export const isolation: Experiment = {
             keys: ['schedule'],
             column: 'level',
             notes: [
-              'In the matrix A5A is r1[x] w2[x] w2[y] c2 r1[y] c1, and N2 two revisions of confidence. What a cell has to be follows from definitions; the paper prints no figure of a schedule.',
+              'In the matrix A5A is r1[x] w2[x] w2[y] c2 r1[y] c1, and N2 two revisions of confidence. The expected value of a cell follows from definitions; the paper prints no figure of a schedule.',
             ],
           },
         ),
@@ -121,7 +121,7 @@ export const schema: Experiment = {
         title: 'the same by the paper’s own predicate, in each carrier',
         keys: ['carrier'],
         column: 'schema',
-        notes: ['What a cell has to be follows from the predicate; the paper prints no figure by carrier.'],
+        notes: ['The expected value of a cell follows from the predicate; the paper prints no figure by carrier.'],
       }),
     ],
   ]),

@@ -7,7 +7,7 @@ import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATE
  * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
  * this text.
  */
-export const INSTANT_MADE = 'instantFromMillis of assize/canon makes one of a date’s milliseconds.';
+export const INSTANT_MADE = '`instantFromMillis` of assize makes one of a date’s milliseconds.';
 
 /** The declaration of the predicates. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
